@@ -111,7 +111,7 @@ static int open_device(struct weir_draft *d, weir_err *err)
 
 static int refuse(const struct weir_draft *d, const char *what, weir_err *err)
 {
-    return weir_fail_at(err, WEIR_EIO, d->shown, 0, 0, "cannot be written: it is %s, a file is wanted", what);
+    return weir_fail_at(err, WEIR_EIO, d->shown, 0, 0, "cannot be written: it is %s, expected a file", what);
 }
 
 /* Opens the draft or the device. With WEIR_WRITE_NO_LINK no file is opened under the path's own name, so a link

@@ -375,9 +375,9 @@ int weir_file_open(const char *path, FILE **out, weir_err *err)
         return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot open: %s", strerror(errno));
     known = fstat(fileno(f), &st) == 0;
     if (known && S_ISDIR(st.st_mode))
-        what = "is a directory, a file is wanted";
+        what = "is a directory, expected a file";
     else if (known && is_endless(f, &st))
-        what = "is a device that has no end, a file is wanted";
+        what = "is a device that has no end, expected a file";
     if (what) {
         weir_file_close(f);
         return weir_fail_at(err, WEIR_EIO, file_name(path), 0, 0, "%s", what);

@@ -151,7 +151,7 @@ static int set_text(struct synthetic_reader *r, char **slot, const char *s, size
 static int set_integer(struct synthetic_reader *r, int64_t *slot, const char *s, size_t n)
 {
     *slot = read_integer(s, n, 0, INT64_MAX / 4);
-    return *slot < 0 ? fail_here(r, s, WEIR_EINVAL, "an integer from 0 to 2^61 is wanted", NULL) : WEIR_OK;
+    return *slot < 0 ? fail_here(r, s, WEIR_EINVAL, "expected an integer from 0 to 2^61", NULL) : WEIR_OK;
 }
 
 /* Sets an attribute KEY=VALUE of a word; `key` bytes are before the '='. */
@@ -179,7 +179,7 @@ static int set_attribute(struct synthetic_reader *r, struct word *w, const char 
         return weir_props_add(&w->props, value, len) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
     return fail_here(
         r, s, WEIR_EINVAL, "unknown attribute",
-        "size=, unit=, basename=, id=, scope=, property=KEY=VALUE, exclusive, or a property's name is wanted");
+        "expected size=, unit=, basename=, id=, scope=, property=KEY=VALUE, exclusive, or a property's name");
 }
 
 static int parse_attribute(struct synthetic_reader *r, struct word *w)
@@ -192,11 +192,11 @@ static int parse_attribute(struct synthetic_reader *r, struct word *w)
     while (r->s < r->end && *r->s != ',' && *r->s != ')')
         r->s++;
     if (r->s == r->end)
-        return fail_here(r, r->end, WEIR_EPARSE, "the text ends inside \"(\"", "a \")\" is wanted");
+        return fail_here(r, r->end, WEIR_EPARSE, "the text ends inside \"(\"", "expected a \")\"");
     for (n = (size_t)(r->s - s); n > 0 && isspace((unsigned char)s[n - 1]); n--)
         ;
     if (n == 0)
-        return fail_here(r, s, WEIR_EPARSE, "an attribute is wanted, such as size=16", NULL);
+        return fail_here(r, s, WEIR_EPARSE, "expected an attribute, such as size=16", NULL);
     eq = memchr(s, '=', n);
     if (eq)
         return set_attribute(r, w, s, (size_t)(eq - s), n);
@@ -229,7 +229,7 @@ static int parse_count(struct synthetic_reader *r, struct word *w)
         r->s++;
     count = read_integer(s, (size_t)(r->s - s), 1, WEIR_VERTICES_MAX - 1);
     if (count < 0)
-        return fail_here(r, s, WEIR_EINVAL, "this count", "an integer from 1 to 67108863 is wanted");
+        return fail_here(r, s, WEIR_EINVAL, "this count", "expected an integer from 1 to 67108863");
     w->count = (uint32_t)count;
     return WEIR_OK;
 }
@@ -247,7 +247,7 @@ static int parse_word(struct synthetic_reader *r, uint32_t parent, uint32_t *out
     while (r->s < r->end && type_char(*r->s))
         r->s++;
     if (r->s == s)
-        return fail_here(r, s, WEIR_EPARSE, "a type is wanted here, such as node:4", NULL);
+        return fail_here(r, s, WEIR_EPARSE, "expected a type here, such as node:4", NULL);
     if (r->s - s > WEIR_NAME_MAX)
         return fail_here(r, s, WEIR_ELIMIT, "this type is longer than 65536 bytes", NULL);
     rc = new_word(r, parent, s, (size_t)(r->s - s), out);
@@ -256,7 +256,7 @@ static int parse_word(struct synthetic_reader *r, uint32_t parent, uint32_t *out
     if (rc == WEIR_OK && at_char(r, '('))
         rc = parse_attributes(r, &r->words[*out]);
     if (rc == WEIR_OK && r->s < r->end && !isspace((unsigned char)*r->s) && !at_char(r, '[') && !at_char(r, ']'))
-        rc = fail_here(r, r->s, WEIR_EPARSE, "a space, \"[\" or \"]\" is wanted here", NULL);
+        rc = fail_here(r, r->s, WEIR_EPARSE, "expected a space, \"[\" or \"]\" here", NULL);
     return rc;
 }
 
@@ -284,7 +284,7 @@ static int parse_words(struct synthetic_reader *r, uint32_t owner)
         }
     }
     if (r->words[owner].first == NONE)
-        return fail_here(r, r->s, WEIR_EPARSE, "a type is wanted here, such as node:4", NULL);
+        return fail_here(r, r->s, WEIR_EPARSE, "expected a type here, such as node:4", NULL);
     return WEIR_OK;
 }
 

@@ -259,7 +259,7 @@ int weir_graph_set_validity(weir_graph *g, int64_t from, int64_t until, weir_err
     if (rc)
         return rc;
     if (from < 0 || from == WEIR_FOREVER)
-        return weir_fail(err, WEIR_EINVAL, "validity: a start of at least 0 is wanted, not %" PRId64 " us", from);
+        return weir_fail(err, WEIR_EINVAL, "validity: expected a start of at least 0, not %" PRId64 " us", from);
     if (until <= from)
         return weir_fail(err, WEIR_EINVAL, "validity: the end, %" PRId64 " us, is not after the start, %" PRId64 " us",
                          until, from);

@@ -294,8 +294,8 @@ int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
     uint8_t uuid[16];
 
     if (!weir_uuid_parse(text, uuid))
-        return weir_fail(err, WEIR_EINVAL,
-                         "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: expected 8-4-4-4-12 hexadecimal digits, not all 0",
+                         text);
     return weir_uuid_put(g, v, uuid, err);
 }
 
@@ -370,8 +370,8 @@ int weir_graph_set_uuid(weir_graph *g, const char *text, weir_err *err)
     if (rc)
         return rc;
     if (!weir_uuid_parse(text, uuid))
-        return weir_fail(err, WEIR_EINVAL,
-                         "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: expected 8-4-4-4-12 hexadecimal digits, not all 0",
+                         text);
     memcpy(was, g->uuids.graph, 16);
     memcpy(g->uuids.graph, uuid, 16);
     rc = weir_uuid_check(g, err);

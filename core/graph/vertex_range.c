@@ -75,7 +75,7 @@ static int check_range(const struct weir_restore *p, const struct weir_vertex_ra
     int64_t last;
 
     if (r->first != g->limit)
-        return weir_fail(p->err, WEIR_EPARSE, "vertex %u stands where vertex %u is wanted", r->first, g->limit);
+        return weir_fail(p->err, WEIR_EPARSE, "vertex %u found where vertex %u is expected", r->first, g->limit);
     if (r->count == 0 || r->count > RANGE_MAX)
         return misplaced(p, r, "a run has from 1 to 256 vertices");
     if (r->kind == WEIR_NONE)

@@ -48,25 +48,23 @@ static int column_of(size_t at)
     return at < INT32_MAX ? (int)at + 1 : INT32_MAX;
 }
 
-/* Reports an error at offset `at`; `wanted` is the rest of the message, after "where". */
+/* Reports an error at offset `at`; `wanted` is the rest of the message. */
 static int refuse(const struct hostlist_reader *r, size_t at, const char *wanted)
 {
     int column = column_of(at);
     int c = at < r->len ? (unsigned char)r->text[at] : -1;
 
     if (c < 0)
-        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: it ends at column %d, where %s", column,
-                            wanted);
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: ends at column %d: %s", column, wanted);
     if (c < ' ' || c > '~')
-        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: byte 0x%02x at column %d, where %s", c,
-                            column, wanted);
-    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: '%c' at column %d, where %s", c, column,
-                        wanted);
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: byte 0x%02x at column %d: %s", c, column,
+                            wanted);
+    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: '%c' at column %d: %s", c, column, wanted);
 }
 
 static int exceeds(const struct hostlist_reader *r, size_t at, const char *what)
 {
-    return weir_fail_at(r->err, WEIR_ELIMIT, NULL, 1, column_of(at), "hostlist: at column %d, %s", column_of(at), what);
+    return weir_fail_at(r->err, WEIR_ELIMIT, NULL, 1, column_of(at), "hostlist: at column %d: %s", column_of(at), what);
 }
 
 /* Reports the status of an operation on the list as an error at offset `at`. */
@@ -189,7 +187,7 @@ static int read_number(struct hostlist_reader *r, uint64_t *number, size_t *widt
     uint32_t counted = 0;
 
     if (!is_digit(peek(r)))
-        return refuse(r, r->at, "a number is wanted");
+        return refuse(r, r->at, "expected a number");
     *number = 0;
     for (; is_digit(peek(r)); r->at++) {
         counted += counted > 0 || peek(r) != '0';
@@ -247,7 +245,7 @@ static int read_bracket(struct hostlist_reader *r, struct expression *e)
             return report(r, start, rc);
     } while (peek(r) == ',');
     if (peek(r) != ']')
-        return refuse(r, r->at, "',', '-' or ']' is wanted");
+        return refuse(r, r->at, "expected ',', '-' or ']'");
     r->at++;
     return WEIR_OK;
 }
@@ -282,7 +280,7 @@ static int read_expression(struct hostlist_reader *r)
         rc = weir_hostlist_append_name(r->list, e.prefix, e.prefix_len, r->err);
         rc = report(r, start, rc);
     } else {
-        return refuse(r, r->at, "a host name is wanted");
+        return refuse(r, r->at, "expected a host name");
     }
     return rc;
 }
@@ -309,7 +307,7 @@ static int read_all(struct hostlist_reader *r)
         if (peek(r) < 0)
             return WEIR_OK;
         if (peek(r) != ',')
-            return refuse(r, r->at, "',' or the end is wanted");
+            return refuse(r, r->at, "expected ',' or the end");
         r->at++;
     }
 }

@@ -20,19 +20,18 @@ static bool is_digit(int c)
     return c >= '0' && c <= '9';
 }
 
-/* Reports an error at offset `at`; `wanted` is the rest of the message, after "where". */
+/* Reports an error at offset `at`; `wanted` is the rest of the message. */
 static int refuse(const struct idset_reader *r, size_t at, const char *wanted)
 {
     int column = at < INT32_MAX ? (int)at + 1 : INT32_MAX;
     int c = at < r->len ? (unsigned char)r->text[at] : -1;
 
     if (c < 0)
-        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: it ends at column %d, where %s", column,
-                            wanted);
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: ends at column %d: %s", column, wanted);
     if (c < ' ' || c > '~')
-        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: byte 0x%02x at column %d, where %s", c,
-                            column, wanted);
-    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: '%c' at column %d, where %s", c, column, wanted);
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: byte 0x%02x at column %d: %s", c, column,
+                            wanted);
+    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: '%c' at column %d: %s", c, column, wanted);
 }
 
 static int read_id(struct idset_reader *r, uint32_t *id)
@@ -42,7 +41,7 @@ static int read_id(struct idset_reader *r, uint32_t *id)
     uint64_t value = 0;
 
     if (!is_digit(peek(r)))
-        return refuse(r, r->at, "an id (decimal digits) is wanted");
+        return refuse(r, r->at, "expected an id (decimal digits)");
     for (; is_digit(peek(r)); r->at++) {
         value = value * 10 + (uint64_t)(peek(r) - '0');
         if (value > WEIR_IDSET_MAX)
@@ -90,7 +89,7 @@ static int read_ranges(struct idset_reader *r, weir_idset *s, int close)
         if (rc != WEIR_OK || peek(r) == close)
             return rc;
         if (peek(r) != ',')
-            return refuse(r, r->at, close == ']' ? "',', '-' or ']' is wanted" : "',', '-' or the end is wanted");
+            return refuse(r, r->at, close == ']' ? "expected ',', '-' or ']'" : "expected ',', '-' or the end");
         r->at++;
     }
 }

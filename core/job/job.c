@@ -516,7 +516,7 @@ static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t 
     if (!weir_availability_above(g, v, start, end))
         return fail_held(g, v, start, end, err);
     if (amount > free_units)
-        return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
+        return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units requested, %" PRId64 " of %" PRId64 " are free", amount,
                          free_units, size);
     if (whole && !weir_availability_only(g, v, job, start, end))
         return weir_fail(err, WEIR_EBUSY,

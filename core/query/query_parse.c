@@ -123,7 +123,7 @@ static int read_escape(struct query_reader *r, size_t quote)
     if (peek(r, 1) == '\0')
         return refuse(r, quote, WEIR_EPARSE, "this quote is not closed");
     if (!found)
-        return refuse(r, r->at, WEIR_EPARSE, "after a backslash in quotes, one of \\ \" ' n t r is wanted");
+        return refuse(r, r->at, WEIR_EPARSE, "expected one of \\ \" ' n t r after a backslash in quotes");
     *r->next_word++ = meant[found - known];
     r->at += 2;
     return WEIR_OK;
@@ -305,7 +305,7 @@ static int refuse_field(const struct query_reader *r, const struct token *t, siz
         return refuse(r, t->start, WEIR_EPARSE, "unknown field %s (did you mean \"%s\"?)", quoted, near);
     for (size_t i = 0; i < NFIELDS; i++)
         n += snprintf(all + n, sizeof all - (size_t)n, "%s%s", i ? ", " : "", fields[i].name);
-    return refuse(r, t->start, WEIR_EPARSE, "unknown field %s: one of %s is wanted", quoted, all);
+    return refuse(r, t->start, WEIR_EPARSE, "unknown field %s: expected one of %s", quoted, all);
 }
 
 /* Returns the field of a name; NULL: no field has the name. */
@@ -345,7 +345,7 @@ static int read_value(struct query_reader *r, struct query_test *t, const char *
     int rc;
 
     if (v->kind != WORD)
-        return refuse(r, v->start, WEIR_EPARSE, "a value is wanted after \"%s\"", sign);
+        return refuse(r, v->start, WEIR_EPARSE, "expected a value after \"%s\"", sign);
     rc = weir_query_value(r->q, t, field, &value, &why);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);
@@ -360,7 +360,7 @@ static int read_key(struct query_reader *r, struct query_test *t, const char *fi
     const struct token *v = &r->token;
 
     if (v->kind != WORD || v->len == 0)
-        return refuse(r, v->start, WEIR_EPARSE, "a key is wanted after \"%s=\"", field);
+        return refuse(r, v->start, WEIR_EPARSE, "expected a key after \"%s=\"", field);
     t->op = QUERY_HAS;
     t->key = v->text;
     return WEIR_OK;
@@ -373,9 +373,9 @@ static int read_flag(struct query_reader *r, struct query_test *t, const char *f
     bool yes = strcmp(v->text, "true") == 0;
 
     if (v->kind != WORD)
-        return refuse(r, v->start, WEIR_EPARSE, "%s: true or false is wanted", field);
+        return refuse(r, v->start, WEIR_EPARSE, "%s: expected true or false", field);
     if (!yes && strcmp(v->text, "false") != 0)
-        return refuse(r, v->start, WEIR_EPARSE, "%s: true or false is wanted, not %s", field,
+        return refuse(r, v->start, WEIR_EPARSE, "%s: expected true or false, not %s", field,
                       weir_quote(v->text, quoted));
     t->op = QUERY_HAS;
     *unlike ^= !yes;
@@ -391,7 +391,7 @@ static int check_order(const struct query_reader *r, const struct named_field *f
         return refuse(r, op->start, WEIR_EPARSE,
                       "%s=KEY asks whether the key is there; to compare a value write %s.KEY%s...", f->name, f->name,
                       op->text);
-    return refuse(r, op->start, WEIR_EPARSE, "\"%s\" cannot be put in order: = or != is wanted, not %s", f->name,
+    return refuse(r, op->start, WEIR_EPARSE, "\"%s\" cannot be put in order: expected = or !=, not %s", f->name,
                   op->text);
 }
 
@@ -424,7 +424,7 @@ static int complete_test(const struct query_reader *r, const struct named_field 
         t->lo = 1;
         t->hi = INT64_MAX;
     } else if (f->kind != FLAG && !t->key) {
-        return refuse(r, r->token.start, WEIR_EPARSE, "a comparison such as = is wanted after \"%s\"", f->name);
+        return refuse(r, r->token.start, WEIR_EPARSE, "expected a comparison such as = after \"%s\"", f->name);
     }
     return WEIR_OK;
 }
@@ -445,7 +445,7 @@ static int split_field(const struct query_reader *r, const struct token *w, cons
         return refuse(r, w->start, WEIR_EPARSE, "\"%s\" has no keys; property.KEY, tag.KEY and data.KEY have",
                       (*f)->name);
     if (!dot[1])
-        return refuse(r, w->start, WEIR_EPARSE, "a key is wanted after %s.", (*f)->name);
+        return refuse(r, w->start, WEIR_EPARSE, "expected a key after %s.", (*f)->name);
     t->key = dot + 1;
     return WEIR_OK;
 }
@@ -460,9 +460,9 @@ static int read_test(struct query_reader *r, struct branches *out)
     int rc;
 
     if (word.kind == END)
-        return refuse(r, word.start, WEIR_EPARSE, "the expression ends where a test such as type=node is wanted");
+        return refuse(r, word.start, WEIR_EPARSE, "the expression ends; expected a test such as type=node");
     if (word.kind != WORD || word.quoted)
-        return refuse(r, word.start, WEIR_EPARSE, "a test such as type=node is wanted, not %s",
+        return refuse(r, word.start, WEIR_EPARSE, "expected a test such as type=node, not %s",
                       weir_quote(word.text, quoted));
     rc = split_field(r, &word, &f, &t);
     rc = rc ? rc : next(r, false);
@@ -514,7 +514,7 @@ static int read_group(struct query_reader *r, struct branches *out)
         return refuse(r, open, WEIR_EPARSE, "this \"(\" is not closed");
     if (r->token.kind != CLOSE) {
         char quoted[WEIR_QUOTE];
-        return refuse(r, r->token.start, WEIR_EPARSE, "\"and\", \"or\" or \")\" is wanted, not %s",
+        return refuse(r, r->token.start, WEIR_EPARSE, "expected \"and\", \"or\" or \")\", not %s",
                       weir_quote(r->token.text, quoted));
     }
     return next(r, false);
@@ -593,7 +593,7 @@ static int read_expression(struct query_reader *r)
     if (rc)
         return rc;
     if (r->token.kind != END)
-        return refuse(r, r->token.start, WEIR_EPARSE, "\"and\" or \"or\" is wanted, not %s",
+        return refuse(r, r->token.start, WEIR_EPARSE, "expected \"and\" or \"or\", not %s",
                       weir_quote(r->token.text, quoted));
     patch(r->q, whole.yes, QUERY_YES);
     patch(r->q, whole.no, QUERY_NO);

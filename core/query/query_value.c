@@ -19,7 +19,7 @@ static bool is_digit(char c)
 static int fail_value(weir_err *err, const char *field, const char *wanted, const struct query_value *v, size_t at)
 {
     char quoted[WEIR_QUOTE];
-    return weir_fail_at(err, WEIR_EPARSE, NULL, 1, (int)at + 1, "%s: %s is wanted, not %s", field, wanted,
+    return weir_fail_at(err, WEIR_EPARSE, NULL, 1, (int)at + 1, "%s: expected %s, not %s", field, wanted,
                         weir_quote(v->text, quoted));
 }
 
@@ -444,7 +444,7 @@ static int state_value(struct query_test *t, const struct query_value *v, weir_e
     t->lo = t->hi = state;
     if (state < 0)
         return weir_fail_at(err, WEIR_EPARSE, NULL, 1, 1,
-                            "no state %s: one of up, down, degraded, failing, unknown, null, draining is wanted",
+                            "no state %s: expected one of up, down, degraded, failing, unknown, null, draining",
                             weir_quote(v->text, quoted));
     return WEIR_OK;
 }
@@ -458,7 +458,7 @@ static int map_value(struct query_test *t, const struct query_value *v, weir_err
     t->quoted = v->quoted;
     if (t->op == QUERY_EQ || t->numeric || t->quoted)
         return WEIR_OK;
-    return weir_fail_at(err, WEIR_EPARSE, NULL, 1, 1, "a number is wanted after %s, not %s (or a text in quotes)",
+    return weir_fail_at(err, WEIR_EPARSE, NULL, 1, 1, "expected a number after %s, not %s (or a text in quotes)",
                         names[t->op], weir_quote(v->text, quoted));
 }
 

@@ -35,7 +35,7 @@ static int fail_format(const char *format, weir_err *err)
     char names[FORMAT_NAMES];
 
     weir_format_names(0, names);
-    return weir_fail(err, WEIR_EINVAL, "unknown format \"%.64s\": one of %s is wanted", format, names);
+    return weir_fail(err, WEIR_EINVAL, "unknown format \"%.64s\": expected one of %s", format, names);
 }
 
 /* Reads all of the text; `format` is NULL or the name of the format. */
@@ -44,7 +44,7 @@ static int parse(struct weir_input in, const char *source, const char *format, w
     const struct format *f = format ? find_reader(format, &in.option) : weir_format_probe(in.text, in.len);
 
     if (only_space(in.text, in.len))
-        return weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "is empty, a machine is wanted");
+        return weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "is empty, expected a machine");
     if (!f && format)
         return fail_format(format, err);
     if (!f)

@@ -11,7 +11,7 @@ static const struct format *find_writer(const char *name, unsigned what, weir_er
     if (f && f->traits & what)
         return f;
     weir_format_names(what, names);
-    weir_fail(err, WEIR_EINVAL, "%s cannot be written as \"%.64s\": one of %s is wanted",
+    weir_fail(err, WEIR_EINVAL, "%s cannot be written as \"%.64s\": expected one of %s",
               what == FOR_GRAPHS ? "a graph" : "an allocation", name ? name : "", names);
     return NULL;
 }

@@ -72,7 +72,7 @@ static int read_document(weir_json_document *d, const char *text, size_t len, we
     at = skip_space(text, len, 0);
     if (at == len)
         return weir_fail_at(err, WEIR_EPARSE, d->source, 0, 0,
-                            "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted");
+                            "empty; expected a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8");
     switch (guess_kind(text, len, at)) {
     case WEIR_DOCUMENT_JSON: return weir_json_document_read_json(d, text, len, err);
     case WEIR_DOCUMENT_YAML: return weir_json_document_read_yaml(d, text, len, err);

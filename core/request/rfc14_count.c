@@ -53,7 +53,7 @@ static int read_integer(struct cursor *c, int64_t *out)
     int64_t n = 0;
 
     if (!is_digit(peek(c)))
-        return bad(c, WEIR_EINVAL, "a positive integer is wanted here");
+        return bad(c, WEIR_EINVAL, "expected a positive integer here");
     for (; is_digit(peek(c)); c->at++) {
         n = n * 10 + (peek(c) - '0');
         if (n > WEIR_COUNT_MAX) {

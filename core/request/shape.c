@@ -158,7 +158,7 @@ static int read_array(struct shape_reader *r, json_t *list)
         } while (rc == WEIR_OK && take(r, ','));
     }
     if (rc == WEIR_OK && !take(r, ']'))
-        rc = fail_here(r, r->at, "',' or ']' is wanted here");
+        rc = fail_here(r, r->at, "expected ',' or ']' here");
     r->depth--;
     return rc;
 }
@@ -179,7 +179,7 @@ static int read_word(struct shape_reader *r, json_t **out)
     const char *end = plain_end(r);
 
     if (end == r->at)
-        return fail_here(r, r->at, "a value is wanted here; quote it if it has any of []{};=/,:");
+        return fail_here(r, r->at, "expected a value here; quote it if it has any of []{};=/,:");
     *out = json_loadb(r->at, (size_t)(end - r->at), JSON_DECODE_ANY, NULL);
     if (!*out)
         return read_string(r, "", out);
@@ -277,7 +277,7 @@ static int read_item(struct shape_reader *r, json_t *dict, bool vertex)
     const char *start = r->at, *name;
     char sign = peek(r) == '+' || peek(r) == '-' ? *r->at++ : '\0';
     json_t *key;
-    int rc = read_string(r, "a key is wanted here, as in {unit:GB} or {x}", &key);
+    int rc = read_string(r, "expected a key here, as in {unit:GB} or {x}", &key);
 
     if (rc != WEIR_OK)
         return rc;
@@ -303,7 +303,7 @@ static int read_label(struct shape_reader *r, json_t *dict)
 
     if (peek(r) == '+' || peek(r) == '-')
         return fail_here(r, start, "the first entry of a slot's braces is its label, as in slot{name,+x}");
-    rc = read_string(r, "the label of the slot is wanted here, as in slot{name}", &label);
+    rc = read_string(r, "expected the label of the slot here, as in slot{name}", &label);
     if (rc != WEIR_OK)
         return rc;
     skip_blanks(r);
@@ -343,7 +343,7 @@ static int read_items(struct shape_reader *r, json_t *dict, bool vertex, bool la
         skip_blanks(r);
     } while (rc == WEIR_OK && take(r, ','));
     if (rc == WEIR_OK && !take(r, '}'))
-        rc = fail_here(r, r->at, "',' or '}' is wanted here");
+        rc = fail_here(r, r->at, "expected ',' or '}' here");
     return rc;
 }
 
@@ -405,7 +405,7 @@ static int read_vertex(struct shape_reader *r, json_t *list)
     if (rc == WEIR_OK && ++r->vertices > WEIR_REQUEST_RESOURCES)
         rc = weir_fail_at(r->err, WEIR_ELIMIT, r->doc->source, r->line, column_of(r, start),
                           "shape: more than 4096 resources");
-    rc = rc ? rc : read_string(r, "a resource type is wanted here, as in slot=4/node/core=8", &type);
+    rc = rc ? rc : read_string(r, "expected a resource type here, as in slot=4/node/core=8", &type);
     if (rc != WEIR_OK)
         return rc;
     slot = weir_is_slot_type(json_string_value(type));
@@ -429,7 +429,7 @@ static int read_list(struct shape_reader *r, json_t *list)
         rc = read_vertex(r, list);
     while (rc == WEIR_OK && many && take(r, ';'));
     if (rc == WEIR_OK && many && !take(r, ']'))
-        rc = fail_here(r, r->at, "';', '/' or ']' is wanted here");
+        rc = fail_here(r, r->at, "expected ';', '/' or ']' here");
     return rc;
 }
 

@@ -417,7 +417,7 @@ int weir_rset_set_property(weir_rset *r, const char *name, const weir_idset *ran
     if (weir_rset_name_fault(name, fault))
         return weir_fail(err, WEIR_EINVAL, "properties: %s", fault);
     if (!weir_idset_contains(r->ranks, ranks))
-        return weir_fail(err, WEIR_ENOENT, "properties.%.64s: a rank is wanted that the set does not have", name);
+        return weir_fail(err, WEIR_ENOENT, "properties.%.64s: names a rank that is not in the set", name);
     return give_property(r, name, ranks) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
 }
 
@@ -553,7 +553,7 @@ int weir_rset_set_times(weir_rset *r, int64_t start, int64_t end, weir_err *err)
     int rc;
 
     if (start == WEIR_FOREVER)
-        return weir_fail(err, WEIR_EINVAL, "starttime: a time is wanted that comes");
+        return weir_fail(err, WEIR_EINVAL, "starttime: expected a finite time");
     rc = weir_rset_check_times(&draft, NULL, err);
     if (rc < 0)
         return rc;

@@ -256,8 +256,8 @@ static int compare_hosts(struct two_lists *t, const weir_idset *ranks, weir_err 
             size_t x = host_of(t, 0, (uint32_t)rank), y = host_of(t, 1, (uint32_t)rank);
             if (x != y || memcmp(t->name[0], t->name[1], x) != 0)
                 return weir_fail(err, WEIR_EINVAL,
-                                 "rank %" PRIu64 " is %.64s in one set and %.64s in the other: sets with the same "
-                                 "ranks for the same hosts are wanted",
+                                 "rank %" PRIu64 " is %.64s in one set and %.64s in the other: expected the same "
+                                 "hosts for the same ranks",
                                  rank, t->name[0], t->name[1]);
         }
     return WEIR_OK;
@@ -330,7 +330,7 @@ static int union_hosts(struct combining *c)
         return join_hosts(c->result, c->a, c->b) == WEIR_OK ? WEIR_OK : weir_fail_nomem(c->err);
     else if (a || b)
         return weir_fail(c->err, WEIR_EINVAL,
-                         "one set has a nodelist and the other has none: both or neither of them are wanted");
+                         "one set has a nodelist and the other has none: expected both or neither");
     return WEIR_OK;
 }
 

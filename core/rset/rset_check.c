@@ -9,7 +9,7 @@
 static int check_ranks(const weir_rset *r, weir_err *err)
 {
     if (weir_idset_count(r->ranks) == 0)
-        return weir_fail(err, WEIR_EINVAL, "execution.R_lite: is empty, a rank is wanted");
+        return weir_fail(err, WEIR_EINVAL, "execution.R_lite: is empty, expected a rank");
     if (!r->hosts)
         return weir_fail(err, WEIR_EINVAL, "execution.nodelist: is missing");
     for (uint32_t i = 0; i < r->classes.count; i++)
@@ -28,11 +28,11 @@ static int check_attributes(const weir_rset *r, weir_err *err)
     system = json_object_get(attributes, "system");
     scheduler = json_object_get(system, "scheduler");
     if (!json_is_object(attributes))
-        return weir_fail(err, WEIR_EINVAL, "attributes: an object is wanted");
+        return weir_fail(err, WEIR_EINVAL, "attributes: expected an object");
     if (system && !json_is_object(system))
-        return weir_fail(err, WEIR_EINVAL, "attributes.system: an object is wanted");
+        return weir_fail(err, WEIR_EINVAL, "attributes.system: expected an object");
     if (scheduler && !json_is_object(scheduler))
-        return weir_fail(err, WEIR_EINVAL, "attributes.system.scheduler: an object is wanted");
+        return weir_fail(err, WEIR_EINVAL, "attributes.system.scheduler: expected an object");
     return WEIR_OK;
 }
 

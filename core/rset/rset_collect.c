@@ -163,7 +163,7 @@ static int bad_id(struct collecting *w, weir_vertex v)
     char path[400];
 
     weir_vertex_path(w->g, v, path, sizeof path);
-    return weir_fail(w->err, WEIR_EINVAL, "R has ids from 0 to %lu, which %s has not: another format is wanted",
+    return weir_fail(w->err, WEIR_EINVAL, "R has ids from 0 to %lu, and %s is outside: use another format",
                      (unsigned long)WEIR_IDSET_MAX, path);
 }
 
@@ -474,7 +474,7 @@ static int list_runs(struct collecting *w, struct rset_runs *runs)
         const struct rset_host *h = &w->hosts[i];
         struct rset_run *last = runs->count ? &runs->list[runs->count - 1] : NULL;
         if (h->rank > (int64_t)WEIR_IDSET_MAX)
-            return weir_fail(w->err, WEIR_EINVAL, "R has ranks up to %lu, and %" PRId64 " is above: another is wanted",
+            return weir_fail(w->err, WEIR_EINVAL, "R has ranks up to %lu, and %" PRId64 " is above: use another format",
                              (unsigned long)WEIR_IDSET_MAX, h->rank);
         group = group_of(w, h, group);
         if (group == WEIR_NONE)

@@ -60,7 +60,7 @@ static const json_t *wanted(struct checking *c, const json_t *object, const char
 static bool is_object(struct checking *c, const json_t *value, const char *place)
 {
     if (value && !json_is_object(value))
-        fault(c, place, "a dictionary is wanted");
+        fault(c, place, "expected a dictionary");
     return json_is_object(value);
 }
 
@@ -73,7 +73,7 @@ static weir_idset *read_ids(struct checking *c, const json_t *value, const char 
     if (!value)
         return NULL;
     if (!json_is_string(value)) {
-        fault(c, place, "a string with an idset, such as \"0-3,7\", is wanted");
+        fault(c, place, "expected a string with an idset, such as \"0-3,7\"");
         return NULL;
     }
     if (weir_idset_parse(json_string_value(value), json_string_length(value), &ids, &why) < 0) {
@@ -128,7 +128,7 @@ static void check_rlite(struct checking *c, const json_t *list)
 
     c->lite = json_is_array(list);
     if (list && !c->lite)
-        fault(c, "execution.R_lite", "a list of dictionaries is wanted");
+        fault(c, "execution.R_lite", "expected a list of dictionaries");
     if (c->lite && json_array_size(list) == 0)
         fault(c, "execution.R_lite", "is empty");
     for (size_t i = 0; i < json_array_size(list) && !c->f->starved; i++) {
@@ -171,7 +171,7 @@ static void check_nodelist(struct checking *c, const json_t *list)
     c->nodes = json_is_array(list);
     c->f->starved |= !hosts;
     if (list && !c->nodes)
-        fault(c, "execution.nodelist", "a list of strings is wanted");
+        fault(c, "execution.nodelist", "expected a list of strings");
     for (size_t i = 0; i < json_array_size(list) && !c->f->starved; i++) {
         const json_t *text = json_array_get(list, i);
         weir_err why = {0};
@@ -182,7 +182,7 @@ static void check_nodelist(struct checking *c, const json_t *list)
         c->f->starved |= rc == WEIR_ENOMEM;
         c->nodes &= rc >= 0;
         if (!json_is_string(text))
-            fault(c, place, "a string with hosts, such as \"node[0-3]\", is wanted");
+            fault(c, place, "expected a string with hosts, such as \"node[0-3]\"");
         else if (rc < 0)
             fault(c, place, "\"%.64s\" is no hostlist: %s", json_string_value(text), why.text);
     }
@@ -224,7 +224,7 @@ static double check_time(struct checking *c, const json_t *execution, const char
 
     snprintf(place, sizeof place, "execution.%s", key);
     if (value && !json_is_number(value))
-        fault(c, place, "a number of seconds since 1970 is wanted");
+        fault(c, place, "expected a number of seconds since 1970");
     else if (value && json_number_value(value) < 0)
         fault(c, place, "is before 1970");
     return json_number_value(value) > 0 ? json_number_value(value) : 0;
@@ -280,7 +280,7 @@ static void check_vertex(struct checking *c, const json_t *vertex, const char *p
     metadata = wanted(c, vertex, place, "metadata");
     snprintf(below, sizeof below, "%s.id", place);
     if (id && !json_is_string(id)) {
-        fault(c, below, "a string is wanted");
+        fault(c, below, "expected a string");
     } else if (id) {
         if (has_id(ids, id))
             fault(c, below, "\"%.64s\" is the id of an earlier vertex, too", json_string_value(id));
@@ -292,7 +292,7 @@ static void check_vertex(struct checking *c, const json_t *vertex, const char *p
     for (size_t i = 0; i < sizeof base_data / sizeof *base_data; i++) {
         const json_t *value = wanted(c, metadata, below, base_data[i].key);
         if (value && !has_type(value, base_data[i].type))
-            fault(c, below, "%s: %s is wanted", base_data[i].key, base_data[i].type);
+            fault(c, below, "%s: expected %s", base_data[i].key, base_data[i].type);
     }
 }
 
@@ -302,7 +302,7 @@ static void check_end(struct checking *c, const json_t *edge, const char *place,
     const json_t *value = wanted(c, edge, place, key);
 
     if (value && !json_is_string(value))
-        fault(c, place, "%s: a string is wanted", key);
+        fault(c, place, "%s: expected a string", key);
     else if (value && !has_id(ids, value))
         fault(c, place, "%s: there is no vertex \"%.64s\"", key, json_string_value(value));
 }
@@ -324,7 +324,7 @@ static void check_edge(struct checking *c, const json_t *edge, const char *place
     for (size_t i = 0; i < 2; i++) {
         const json_t *value = wanted(c, metadata, below, keys[i]);
         if (value && !json_is_string(value))
-            fault(c, below, "%s: a string is wanted", keys[i]);
+            fault(c, below, "%s: expected a string", keys[i]);
     }
 }
 
@@ -339,7 +339,7 @@ static void check_lists(struct checking *c, const json_t *graph)
         const json_t *list = wanted(c, graph, "scheduling.graph", keys[k]);
         snprintf(place, sizeof place, "scheduling.graph.%s", keys[k]);
         if (list && !json_is_array(list))
-            fault(c, place, "a list is wanted");
+            fault(c, place, "expected a list");
         for (size_t i = 0; json_is_array(list) && i < json_array_size(list) && !c->f->starved; i++) {
             snprintf(place, sizeof place, "scheduling.graph.%s[%zu]", keys[k], i);
             if (k == 0)
@@ -393,7 +393,7 @@ static void check_document(struct checking *c, const json_t *root)
     }
     version = wanted(c, root, "", "version");
     if (version && !(json_is_integer(version) && json_integer_value(version) == 1))
-        fault(c, "version", "1 is wanted");
+        fault(c, "version", "expected 1");
     if (!json_object_get(root, "execution") && !json_object_get(root, "scheduling"))
         fault(c, "", "neither execution nor scheduling is there");
     check_execution(c, json_object_get(root, "execution"));

@@ -44,7 +44,7 @@ static int reserve(struct flat *f)
     uint64_t total = 1;
 
     if (weir_idset_count(f->r->ranks) == 0)
-        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0, "execution.R_lite: is empty, a rank is wanted");
+        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0, "execution.R_lite: is empty, expected a rank");
     for (uint32_t i = 0; i < f->r->classes.count; i++) {
         const struct rset_class *c = &f->r->classes.list[i];
         uint64_t each = 1 + (uint64_t)weir_rack_table_extra(f->topology), n = weir_idset_count(c->ranks);

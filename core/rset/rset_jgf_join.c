@@ -81,7 +81,7 @@ static int check_equal(const json_t *x, const json_t *y, const char *id, weir_er
         if (differs(x, y, same[i]))
             return weir_fail(err, WEIR_EEXIST,
                              "scheduling.graph: vertex \"%.64s\" is something else in the other set, its %s differs: "
-                             "graphs of one machine are wanted",
+                             "expected graphs of one machine",
                              id, same[i]);
     return WEIR_OK;
 }

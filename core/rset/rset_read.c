@@ -46,7 +46,7 @@ __attribute__((format(printf, 4, 5))) static int read_idset(const struct rset_re
     weir_vtext(where, sizeof where, path, ap);
     va_end(ap);
     if (!json_is_string(value))
-        return BAD(r, "%s: a string such as \"0-3,7\" is wanted", where);
+        return BAD(r, "%s: expected a string such as \"0-3,7\"", where);
     rc = weir_idset_parse(json_string_value(value), json_string_length(value), out, &why);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);
@@ -80,7 +80,7 @@ static int read_children(struct rset_reader *r, uint32_t i, json_t *children)
     int rc = WEIR_OK;
 
     if (!json_is_object(children))
-        return BAD(r, "execution.R_lite[%" PRIu32 "].children: an object such as {\"core\": \"0-3\"} is wanted", i);
+        return BAD(r, "execution.R_lite[%" PRIu32 "].children: expected an object such as {\"core\": \"0-3\"}", i);
     if (json_object_size(children) > WEIR_RSET_TYPES)
         return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0,
                             "execution.R_lite[%" PRIu32 "].children: more than %d types", i, WEIR_RSET_TYPES);
@@ -95,13 +95,13 @@ static int read_entry(struct rset_reader *r, uint32_t i, const json_t *data)
     int rc;
 
     if (!json_is_object(data))
-        return BAD(r, "execution.R_lite[%" PRIu32 "]: an object with rank and children is wanted", i);
+        return BAD(r, "execution.R_lite[%" PRIu32 "]: expected an object with rank and children", i);
     rc = read_idset(r, json_object_get(data, "rank"), &ranks, "execution.R_lite[%" PRIu32 "].rank", i);
     if (rc < 0)
         return rc;
     r->raw.list[i].ranks = ranks;
     if (weir_idset_count(ranks) == 0)
-        return BAD(r, "execution.R_lite[%" PRIu32 "].rank: is empty, a rank is wanted", i);
+        return BAD(r, "execution.R_lite[%" PRIu32 "].rank: is empty, expected a rank", i);
     if (weir_rset_runs_add(&r->runs, ranks, i) < 0)
         return weir_fail_nomem(r->err);
     return read_children(r, i, json_object_get(data, "children"));
@@ -127,7 +127,7 @@ static int read_rlite(struct rset_reader *r)
     int rc = WEIR_OK;
 
     if (!json_is_array(list))
-        return BAD(r, "execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted");
+        return BAD(r, "execution.R_lite: expected an array of {\"rank\": ..., \"children\": ...}");
     r->raw.list = weir_mem_zalloc(n + 1, sizeof *r->raw.list);
     if (!r->raw.list)
         return weir_fail_nomem(r->err);
@@ -150,7 +150,7 @@ static int append_hosts(struct rset_reader *r, weir_hostlist *hosts, size_t i, c
     int rc;
 
     if (!json_is_string(text))
-        return BAD(r, "execution.nodelist[%zu]: a string such as \"node[0-3]\" is wanted", i);
+        return BAD(r, "execution.nodelist[%zu]: expected a string such as \"node[0-3]\"", i);
     rc = weir_hostlist_append(hosts, json_string_value(text), json_string_length(text), &why);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);
@@ -186,7 +186,7 @@ static int read_hosts(struct rset_reader *r)
     if (!list || json_is_null(list))
         return WEIR_OK;
     if (!json_is_array(list))
-        return BAD(r, "execution.nodelist: an array of host lists is wanted");
+        return BAD(r, "execution.nodelist: expected an array of host lists");
     hosts = weir_hostlist_new();
     if (!hosts)
         return weir_fail_nomem(r->err);
@@ -226,7 +226,7 @@ static int read_properties(struct rset_reader *r)
     int rc = WEIR_OK;
 
     if (all && !json_is_object(all) && !json_is_null(all))
-        return BAD(r, "execution.properties: an object such as {\"big\": \"0-3\"} is wanted");
+        return BAD(r, "execution.properties: expected an object such as {\"big\": \"0-3\"}");
     for (void *it = json_object_iter(all); rc == WEIR_OK && it; it = json_object_iter_next(all, it))
         rc = read_property(r, json_object_iter_key(it), json_object_iter_value(it));
     return rc;
@@ -242,7 +242,7 @@ static int read_time(struct rset_reader *r, const char *key, int64_t *us, bool *
     if (!value || json_is_null(value))
         return WEIR_OK;
     if (!json_is_number(value))
-        return BAD(r, "execution.%s: a number of seconds is wanted", key);
+        return BAD(r, "execution.%s: expected a number of seconds", key);
     if (!(fabs(seconds) <= SECONDS_MAX))
         return BAD(r, "execution.%s: %g seconds are more than 9e12", key, seconds);
     *us = json_is_integer(value) ? json_integer_value(value) * 1000000 : (int64_t)llround(seconds * 1e6);
@@ -265,7 +265,7 @@ static int read_nslots(struct rset_reader *r)
     if (!value || json_is_null(value))
         return WEIR_OK;
     if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > UINT32_MAX)
-        return BAD(r, "execution.nslots: a number of slots from 1 on is wanted");
+        return BAD(r, "execution.nslots: expected a number of slots from 1 on");
     r->r->nslots = (uint32_t)json_integer_value(value);
     return WEIR_OK;
 }
@@ -389,7 +389,7 @@ static int open_document(struct rset_document *d, const char *text, size_t len)
         return weir_fail_nomem(d->err);
     type = weir_json_next(d->json);
     if (type >= 0 && type != WEIR_JSON_OBJECT)
-        return weir_fail_at(d->err, WEIR_EPARSE, d->source, 0, 0, "an object is wanted, such as {\"graph\": ...}");
+        return weir_fail_at(d->err, WEIR_EPARSE, d->source, 0, 0, "expected an object, such as {\"graph\": ...}");
     while (rc == WEIR_OK && type >= 0 && (type = weir_json_next(d->json)) == WEIR_JSON_KEY)
         rc = open_member(d);
     if (rc == WEIR_OK && type >= 0)
@@ -415,9 +415,9 @@ static int read_scheduling(struct rset_reader *r, struct rset_document *d)
     if (d->scheduling == WEIR_JSON_END || d->scheduling == WEIR_JSON_NULL)
         return WEIR_OK;
     if (d->scheduling != WEIR_JSON_OBJECT)
-        return BAD(r, "scheduling: an object such as {\"graph\": ...} is wanted");
+        return BAD(r, "scheduling: expected an object such as {\"graph\": ...}");
     if (d->writer_type != WEIR_JSON_END && d->writer_type != WEIR_JSON_STRING)
-        return BAD(r, "scheduling.writer: a string is wanted, such as \"fluxion\"");
+        return BAD(r, "scheduling.writer: expected a string, such as \"fluxion\"");
     if (d->writer.failed)
         return weir_fail_nomem(r->err);
     d->text = (weir_buf){0};
@@ -437,9 +437,9 @@ static int read_document(struct rset_reader *r, struct rset_document *d)
     int rc = WEIR_OK;
 
     if (!json_is_integer(version) || json_integer_value(version) != 1)
-        return BAD(r, "version: 1 is wanted");
+        return BAD(r, "version: expected 1");
     if (execution && !json_is_object(execution))
-        return BAD(r, "execution: an object with R_lite and nodelist is wanted");
+        return BAD(r, "execution: expected an object with R_lite and nodelist");
     if (!execution && (d->scheduling == WEIR_JSON_END || d->scheduling == WEIR_JSON_NULL))
         return BAD(r, "neither execution nor scheduling.graph is there");
     if (execution)

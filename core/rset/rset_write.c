@@ -277,8 +277,8 @@ static int write_as(const weir_rset *r, const char *format, weir_buf *b, weir_er
         rc = write_rlist(r, b);
     else
         return weir_fail(err, WEIR_EINVAL,
-                         "a resource set cannot be written as \"%.64s\": one of rv1, rv1_nosched, rlite, rlist is "
-                         "wanted",
+                         "a resource set cannot be written as \"%.64s\": expected one of rv1, rv1_nosched, rlite, "
+                         "rlist",
                          format ? format : "");
     return rc == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
 }

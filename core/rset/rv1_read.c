@@ -65,9 +65,9 @@ static int build_any(struct jgf *r, weir_graph **out)
     int rc = WEIR_OK;
 
     if (!r->version_1)
-        return BAD(r, "version: 1 is wanted");
+        return BAD(r, "version: expected 1");
     if (r->execution != WEIR_JSON_END && r->execution != WEIR_JSON_OBJECT)
-        return BAD(r, "execution: an object with R_lite and nodelist is wanted");
+        return BAD(r, "execution: expected an object with R_lite and nodelist");
     if (!r->has_graph && !r->execution)
         return BAD(r, "neither execution nor scheduling.graph is there");
     if (r->execution)

@@ -47,7 +47,7 @@ static int want(struct application *p, int type, const char *where)
 
     if (got < 0 || got == type)
         return got < 0 ? got : WEIR_OK;
-    return bad(p, "%s: is %s, %s is wanted", where, weir_json_type_name(got), weir_json_type_name(type));
+    return bad(p, "%s: is %s, expected %s", where, weir_json_type_name(got), weir_json_type_name(type));
 }
 
 static int want_integer(struct application *p, const char *where, int64_t low, int64_t high, int64_t *out)
@@ -55,7 +55,7 @@ static int want_integer(struct application *p, const char *where, int64_t low, i
     int rc = want(p, WEIR_JSON_INTEGER, where);
 
     if (rc == WEIR_OK && (weir_json_integer(p->json, out) < 0 || *out < low || *out > high))
-        return bad(p, "%s: an integer from %" PRId64 " to %" PRId64 " is wanted", where, low, high);
+        return bad(p, "%s: expected an integer from %" PRId64 " to %" PRId64, where, low, high);
     return rc;
 }
 
@@ -66,7 +66,7 @@ static int next_element(struct application *p, int type, const char *where)
 
     if (got < 0 || got == WEIR_JSON_ARRAY_END)
         return got < 0 ? got : 0;
-    return got == type ? 1 : bad(p, "%s: %s is wanted", where, weir_json_type_name(type));
+    return got == type ? 1 : bad(p, "%s: expected %s", where, weir_json_type_name(type));
 }
 
 /* Captures the value behind the current key. */
@@ -399,7 +399,7 @@ static int take_set(struct application *p)
     if (rc < 0)
         return rc;
     if (id == 0 || p->value.len == 0)
-        return bad(p, "jobs.set: id and job are wanted");
+        return bad(p, "jobs.set: expected id and job");
     weir_buf_puts(&p->jobs, p->jobs.len ? ",\n" : "\n");
     weir_buf_add(&p->jobs, p->value.data, p->value.len);
     return note_gone(p, id);
@@ -493,7 +493,7 @@ static int take_word(struct application *p, const char *key, weir_buf *word)
     if (p->has_nodes || word->len > 0)
         return bad(p, "%s: is given twice, or behind nodes", key);
     rc = capture(p, word);
-    return rc < 0 || (word->len > 0 && word->data[0] == '"') ? rc : bad(p, "%s: a text is wanted", key);
+    return rc < 0 || (word->len > 0 && word->data[0] == '"') ? rc : bad(p, "%s: expected a text", key);
 }
 
 static int read_member(struct application *p, const char *key)
@@ -541,7 +541,7 @@ static int read_difference(struct application *p)
 
     rc = rc ? rc : next_key(p, &key);
     if (rc >= 0 && strcmp(key, "weir_difference") != 0)
-        return weir_fail_at(p->err, WEIR_EINVAL, p->source, 0, 0, "is no difference: \"weir_difference\" is wanted");
+        return weir_fail_at(p->err, WEIR_EINVAL, p->source, 0, 0, "is not a difference: expected \"weir_difference\"");
     rc = rc < 0 ? rc : want(p, WEIR_JSON_OBJECT, "the whole");
     while (rc == WEIR_OK && (rc = next_key(p, &key)) == 1)
         rc = read_member(p, key);
@@ -568,7 +568,7 @@ static int compose(struct application *p)
         p->down.failed || p->up.failed)
         return weir_fail_nomem(p->err);
     if (p->state.len < 3 || p->state.data[0] != '{')
-        return bad(p, "state: an object with fields is wanted");
+        return bad(p, "state: expected an object with fields");
     b->len = 0;
     weir_buf_puts(b, "{\"graph\":{\"metadata\":{\"uuid\":");
     weir_write_string(b, p->uuid);

@@ -51,7 +51,7 @@ static int take_integer(const struct graph_document *d, bool job, const char *fi
         return type;
     if (type == WEIR_JSON_INTEGER && weir_json_integer(d->jgf.json, out) == WEIR_OK && *out >= low && *out <= high)
         return WEIR_OK;
-    snprintf(wanted, sizeof wanted, "an integer from %" PRId64 " to %" PRId64 " is wanted", low, high);
+    snprintf(wanted, sizeof wanted, "expected an integer from %" PRId64 " to %" PRId64, low, high);
     return bad_field(d, job, field, wanted);
 }
 
@@ -60,7 +60,7 @@ static int take_bool(const struct graph_document *d, bool job, const char *field
     if (type < 0)
         return type;
     *out = type == WEIR_JSON_TRUE;
-    return *out || type == WEIR_JSON_FALSE ? WEIR_OK : bad_field(d, job, field, "true or false is wanted");
+    return *out || type == WEIR_JSON_FALSE ? WEIR_OK : bad_field(d, job, field, "expected true or false");
 }
 
 /* Reads an array of n integers that was begun. */
@@ -116,10 +116,10 @@ static int take_flow(struct graph_document *d, struct weir_loaded_job *job)
 static int take_list(struct graph_document *d, struct weir_loaded_job *job, const char *field, int type,
                      int (*take)(struct graph_document *d, struct weir_loaded_job *job))
 {
-    int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, true, field, "an array is wanted");
+    int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, true, field, "expected an array");
 
     while (rc == WEIR_OK && (type = weir_json_next(d->jgf.json)) != WEIR_JSON_ARRAY_END)
-        rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? take(d, job) : bad_field(d, true, field, "arrays are wanted");
+        rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? take(d, job) : bad_field(d, true, field, "expected arrays");
     return rc;
 }
 
@@ -130,7 +130,7 @@ static int take_text(struct graph_document *d, const char *field, int type, weir
     size_t len;
 
     if (type != WEIR_JSON_STRING)
-        return type < 0 ? type : bad_field(d, true, field, "a string is wanted");
+        return type < 0 ? type : bad_field(d, true, field, "expected a string");
     text = weir_json_text(d->jgf.json, &len);
     if (len > WEIR_NAME_MAX)
         return bad_field(d, true, field, "is longer than 65536 bytes");
@@ -215,12 +215,10 @@ static int take_job(struct graph_document *d)
 
 static int take_jobs(struct graph_document *d, int type)
 {
-    int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, false, "jobs", "an array is wanted");
+    int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, false, "jobs", "expected an array");
 
     while (rc == WEIR_OK && (type = weir_json_next(d->jgf.json)) != WEIR_JSON_ARRAY_END)
-        rc = type < 0                   ? type
-             : type == WEIR_JSON_OBJECT ? take_job(d)
-                                        : bad_field(d, false, "jobs", "objects are wanted");
+        rc = type < 0 ? type : type == WEIR_JSON_OBJECT ? take_job(d) : bad_field(d, false, "jobs", "expected objects");
     return rc;
 }
 
@@ -228,7 +226,7 @@ static int take_jobs(struct graph_document *d, int type)
 
 static int take_subsystems(struct graph_document *d, int type)
 {
-    static const char wanted[] = "names of subsystems are wanted";
+    static const char wanted[] = "expected names of subsystems";
     int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, false, "subsystems", wanted);
 
     while (rc == WEIR_OK && (type = weir_json_next(d->jgf.json)) != WEIR_JSON_ARRAY_END) {
@@ -284,7 +282,7 @@ static int read_weir(struct jgf *r)
     int rc = WEIR_OK, type = weir_json_next(r->json);
 
     if (type != WEIR_JSON_OBJECT)
-        return type < 0 ? type : bad(d, "graph.metadata.weir: an object is wanted");
+        return type < 0 ? type : bad(d, "graph.metadata.weir: expected an object");
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
         rc = read_member(d);
     if (rc == WEIR_OK && type >= 0 && d->version == 0)

@@ -116,13 +116,13 @@ static int take_rows(struct filler *f)
     int type = weir_json_next(f->json), rc = WEIR_OK;
 
     if (type != WEIR_JSON_ARRAY)
-        return type < 0 ? type : wrong(f, "a list of rows is wanted");
+        return type < 0 ? type : wrong(f, "expected a list of rows");
     while (!rc && (type = weir_json_next(f->json)) == WEIR_JSON_ARRAY)
         rc = take_row(f);
     if (rc || type < 0)
         return rc ? rc : type;
     if (type != WEIR_JSON_ARRAY_END)
-        return wrong(f, "a list of rows is wanted");
+        return wrong(f, "expected a list of rows");
     type = weir_json_next(f->json);
     return type == WEIR_JSON_END ? WEIR_OK : type < 0 ? type : wrong(f, "something comes after the rows");
 }

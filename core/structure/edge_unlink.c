@@ -14,7 +14,7 @@ static int check_unlink(const weir_graph *g, weir_vertex v, const char *subsyste
     if (!vertex_valid(g, v))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
     if (!subsystem || !subsystem[0])
-        return weir_fail(err, WEIR_EINVAL, "the name of a subsystem is wanted");
+        return weir_fail(err, WEIR_EINVAL, "expected the name of a subsystem");
     if (strcmp(subsystem, "containment") == 0)
         return weir_fail(err, WEIR_EINVAL, "a vertex leaves containment with all below it, not by its edges");
     return WEIR_OK;

@@ -74,7 +74,7 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
     }
     if (o->start == WEIR_NONE && w->subsystem != 0 && weir_graph_root(g, o->subsystem, 0) == WEIR_NONE &&
         has_edge(g, w->subsystem)) {
-        weir_fail(err, WEIR_EINVAL, "the subsystem '%.100s' has no root, as all of it is on cycles: a start is wanted",
+        weir_fail(err, WEIR_EINVAL, "the subsystem '%.100s' has no root, as all of it is on cycles: expected a start",
                   o->subsystem);
         weir_walk_free(w);
         return NULL;

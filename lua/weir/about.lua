@@ -24,7 +24,7 @@ function M.check(about)
       return nil, ("there is no '%s'%s"):format(tostring(key):sub(1, 64), suggest.among(tostring(key), M.NAMES))
     end
     if type(value) ~= "number" and (wanted == "number" or type(value) ~= "string") then
-      return nil, ("%s: %s is wanted, not a %s"):format(key, wanted == "number" and "a number" or "a text or a number", type(value))
+      return nil, ("%s: expected %s, not a %s"):format(key, wanted == "number" and "a number" or "a text or a number", type(value))
     end
   end
   return true
@@ -35,7 +35,7 @@ function M.parse(text)
   local about = {}
   for word in text:gmatch "[^,]+" do
     local key, value = word:match "^([^=]+)=(.*)$"
-    if not key then return nil, ("FIELD=VALUE is wanted, such as user=ada, not \"%s\""):format(word) end
+    if not key then return nil, ("expected FIELD=VALUE, such as user=ada, not \"%s\""):format(word) end
     about[key] = M.FIELDS[key] == "number" and tonumber(value) or value
   end
   local ok, why = M.check(about)

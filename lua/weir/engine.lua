@@ -41,7 +41,7 @@ function M.check_options(opts)
   if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 3) end
   suggest.check_options("weir.engine: ", opts, OPTIONS, 3)
   if opts.resources == nil then
-    error("weir.engine: field 'resources': a graph, a file or a description such as \"node:4 core:8\" is wanted", 3)
+    error("weir.engine: field 'resources': expected a graph, a file or a description such as \"node:4 core:8\"", 3)
   end
 end
 

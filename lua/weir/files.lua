@@ -54,7 +54,7 @@ function M.open(path)
   local _, _, errno = file:read(0)
   if errno ~= 21 then return file end
   file:close()
-  return nil, path .. ": is a directory, a file is wanted", "io"
+  return nil, path .. ": is a directory, expected a file", "io"
 end
 
 --- The next line of an open file, without a line end; nil at the end of the file; or nil, message.

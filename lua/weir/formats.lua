@@ -78,7 +78,7 @@ local function told(formats, ok, ...)
   local why, code = ...
   if ok or type(why) ~= "string" then return ok, ... end
   local names = table.concat(tables.keys(formats), ", ")
-  return ok, why:gsub("^(an? %l+ cannot be written as .*: one of .*) is wanted$", "%1, " .. names .. " is wanted"), code
+  return ok, why:gsub("^(an? %l+ cannot be written as .*: expected one of .*)$", "%1, " .. names), code
 end
 
 -- Replaces the methods format(name, opts) and write(file, name, opts) of a class.
@@ -122,7 +122,7 @@ function graph.losses(self, format)
   if type(format) ~= "string" then error(("bad argument to 'losses' (string expected, got %s)"):format(type(format))) end
   local list = losses.of(self, format)
   if list then return list end
-  return nil, ('"%s" is no format that can be loaded again: one of %s is wanted'):format(format, table.concat(losses.formats, ", ")),
+  return nil, ('"%s" is not a format that can be loaded again: expected one of %s'):format(format, table.concat(losses.formats, ", ")),
     "invalid"
 end
 

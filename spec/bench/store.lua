@@ -81,7 +81,7 @@ for _, r in ipairs(report) do
   r.ratio = r.cpu_ms / generation
   print(("%-34s %9.4f %10.3f %9.4f"):format(r.name, r.cpu_ms, r.wall_ms, r.ratio))
 end
-print(("\nloading takes %.2f times as long as generating; at most 3 is wanted"):format(load / generation))
+print(("\nloading takes %.2f times as long as generating; expected at most 3"):format(load / generation))
 os.remove(PATH)
 local out = assert(io.open("build/bench_store.json", "w"))
 out:write(core.json_encode(report, { indent = 1 }), "\n")

@@ -243,7 +243,7 @@ local function check_columns(path)
   for line in io.lines(path) do
     n = n + 1
     local columns = utf8.len(line) or #line
-    if columns > COLUMNS then problem("%s:%d: %d columns, %d are wanted", path, n, columns, COLUMNS) end
+    if columns > COLUMNS then problem("%s:%d: %d columns, expected %d", path, n, columns, COLUMNS) end
   end
 end
 

@@ -87,7 +87,7 @@ local function put_method(page, method)
   if method.text ~= "" then page:put(".br\n%s", plain(method.text)) end
   local row = params.row(method.name)
   for _, name in ipairs(row.names) do
-    page:put(".br\n%s: %s%s", bold(name), plain(params.wanted(row.fields[name])), row.fields[name].needed and "; needed" or "")
+    page:put(".br\n%s: %s%s", bold(name), plain(params.expected(row.fields[name])), row.fields[name].needed and "; needed" or "")
   end
   page:put(".br\nChanges: %s.", row.changes[1] and table.concat(row.changes, ", ") or "nothing")
 end

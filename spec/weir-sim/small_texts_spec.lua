@@ -75,7 +75,7 @@ local TEXTS = {
   { "a JSON graph of a number", function() return weir.parse(jgf("size", "99999999999999999999")) end,
     "graph.nodes[0].metadata.size: is 99999999999999999999, it must be from 0 to 9223372036854775807" },
   { "a pool of one line of a size", function() return weir.synthetic "node:1 core:2(size=9223372036854775807)" end,
-    "an integer from 0 to 2^61 is wanted" },
+    "expected an integer from 0 to 2^61" },
   { "a constraint that is deep", function()
     return core.constraint(('{"and":['):rep(5000) .. '{"ranks":["0"]}' .. ("]}"):rep(5000))
   end, "maximum parsing depth reached" },

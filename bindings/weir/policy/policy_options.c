@@ -98,7 +98,7 @@ static void read_type(lua_State *L, struct option *o)
     if (given != LUA_TNIL && o->type < 0) {
         const char *shown = weirlua_quote(L, weirlua_show(L, -1));
         refuse(L, o,
-               lua_pushfstring(L, "there is no type '%s'%s; boolean, integer, number, string or table is wanted", shown,
+               lua_pushfstring(L, "there is no type '%s'%s; expected boolean, integer, number, string or table", shown,
                                weirlua_hint(L, shown, type_names)));
     }
     lua_pop(L, 1);
@@ -109,7 +109,7 @@ static void read_type(lua_State *L, struct option *o)
     else if (raw_field(L, o->at, "default") != LUA_TNIL)
         o->type = type_of_value(L);
     if (o->type < 0)
-        refuse(L, o, "a type or a default is wanted");
+        refuse(L, o, "expected a type or a default");
     lua_settop(L, o->at);
 }
 

@@ -144,7 +144,7 @@ static const weir_request *push_request(lua_State *L, const char *type, weir_err
     if (type && !is_bare(type)) {
         err->code = WEIR_EINVAL;
         snprintf(err->text, sizeof err->text,
-                 "type: a name without quotes, backslashes and control characters is wanted");
+                 "type: expected a name without quotes, backslashes and control characters");
         return NULL;
     }
     text = lua_pushfstring(L, "{\"resources\":[{\"type\":\"%s\",\"count\":1}]}", type ? type : "vertex");

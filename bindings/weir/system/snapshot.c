@@ -303,7 +303,7 @@ static struct snapshot_worker read_worker(lua_State *L)
     worker.input = lua_toboolean(L, -1);
     lua_pop(L, 1);
     if (worker.nice < 0 || worker.nice > 19 || worker.memory < 0)
-        luaL_error(L, "nice from 0 to 19 and a number of bytes of memory are wanted");
+        luaL_error(L, "expected nice from 0 to 19 and a number of bytes of memory");
     return worker;
 }
 

@@ -251,7 +251,7 @@ static char *take_chars(struct recipe *r)
     while (n > 0 && isspace((unsigned char)s[n - 1]))
         n--;
     if (n > WEIR_NAME_MAX) {
-        STOP_AS(r, WEIR_ELIMIT, "a text of %zu bytes, at most %d are wanted", n, WEIR_NAME_MAX);
+        STOP_AS(r, WEIR_ELIMIT, "a text of %zu bytes, expected at most %d", n, WEIR_NAME_MAX);
         return NULL;
     }
     if (!r->chars.failed)
@@ -336,7 +336,7 @@ static int read_number(struct recipe *r, struct grug_element *p, int field)
     errno = 0;
     p->number[field] = strtoll(p->text[field], &end, 10);
     if (end == p->text[field] || *end || errno)
-        return FAIL(r, p, WEIR_EPARSE, "\"%s\" of \"%.200s\" is \"%.64s\", an integer is wanted", rule->name, p->id,
+        return FAIL(r, p, WEIR_EPARSE, "\"%s\" of \"%.200s\" is \"%.64s\", expected an integer", rule->name, p->id,
                     p->text[field]);
     if (p->number[field] < rule->min || p->number[field] > rule->max)
         return FAIL(r, p, WEIR_EINVAL, "\"%s\" of \"%.200s\" is %lld, it must be from %lld to %lld", rule->name, p->id,
@@ -371,7 +371,7 @@ static int read_properties(struct recipe *r, struct grug_element *p)
     while (*s) {
         size_t n = strcspn(s, ",");
         if (n == 0 || *s == '=')
-            return FAIL(r, p, WEIR_EPARSE, "\"properties\" of \"%.200s\": \"key=value,key\" is wanted", p->id);
+            return FAIL(r, p, WEIR_EPARSE, "\"properties\" of \"%.200s\": expected \"key=value,key\"", p->id);
         if (weir_props_add(&p->props, s, n) < 0)
             return weir_fail_nomem(r->err);
         s += n + (s[n] == ',');
@@ -421,7 +421,7 @@ static int read_method(struct recipe *r, struct grug_element *e)
         m++;
     if (m == METHODS)
         return FAIL(r, e, WEIR_EINVAL,
-                    "\"gen_method\" is \"%.64s\", MULTIPLY, ASSOCIATE_IN or ASSOCIATE_BY_PATH_IN is wanted",
+                    "\"gen_method\" is \"%.64s\", expected MULTIPLY, ASSOCIATE_IN or ASSOCIATE_BY_PATH_IN",
                     e->text[GEN_METHOD]);
     e->method = (enum method)m;
     e->contains = m == MULTIPLY && in_containment(e);

@@ -100,7 +100,7 @@ static const char *first_fault(const char **attrs, long version)
 
     if (strcmp(type, "Machine") == 0 || strcmp(type, "System") == 0 || (version == 1 && strcmp(type, "NUMANode") == 0))
         return NULL;
-    return "is not the first one in a machine: Machine is wanted, or System or NUMANode of hwloc 1";
+    return "is not the first one in a machine: expected Machine, or System or NUMANode of hwloc 1";
 }
 
 /* Checks the outermost element, and sets l->version. */
@@ -110,7 +110,7 @@ static int check_top(struct hwloc_checker *l, const char *name, const char **att
     const char *version = attribute(attrs, "version");
 
     if (strcmp(name, "topology") != 0)
-        return weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0, "<%.64s>: <topology> is wanted", name);
+        return weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0, "<%.64s>: expected <topology>", name);
     l->version = *version ? strtol(version, NULL, 10) : 1;
     if (l->version > known)
         return weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0,

@@ -556,7 +556,7 @@ static int set_uuid(struct jgf *r, uint32_t item)
         return WEIR_ENOMEM;
     if (!weir_uuid_parse(text, r->uuids[item]))
         return bad_field(r, WEIR_EINVAL, JGF_UUID,
-                         "\"%.60s\" is no UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+                         "\"%.60s\" is not a UUID: expected 8-4-4-4-12 hexadecimal digits, not all 0", text);
     return WEIR_OK;
 }
 
@@ -687,9 +687,9 @@ static int finish_node(struct jgf *r)
     int rc;
 
     if (!r->node.has_key)
-        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".id", "is missing, a string is wanted");
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".id", "is missing, expected a string");
     if (!r->node.has_data)
-        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".metadata", "is missing, an object is wanted");
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".metadata", "is missing, expected an object");
     key = r->node.texts.data + r->node.key;
     rc = weir_jgf_item(r, key, strlen(key), &item, &found);
     if (rc < 0)

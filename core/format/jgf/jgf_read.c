@@ -34,7 +34,7 @@ int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, c
 
 int weir_jgf_bad_type(const struct jgf *r, const char *array, uint32_t i, const char *key, int type, const char *wanted)
 {
-    return weir_jgf_bad(r, WEIR_EINVAL, array, i, key, "is %s, %s is wanted", weir_json_type_name(type), wanted);
+    return weir_jgf_bad(r, WEIR_EINVAL, array, i, key, "is %s, expected %s", weir_json_type_name(type), wanted);
 }
 
 static int bad_edge(const struct jgf *r, const char *key, int type, const char *wanted)
@@ -261,7 +261,7 @@ static int finish_edge(struct jgf *r, struct edge_draft *d)
 
     if (!d->has_source || !d->has_target)
         return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, d->has_source ? ".target" : ".source",
-                            "is missing, the id of a vertex is wanted");
+                            "is missing, expected the id of a vertex");
     r->mark = (struct jgf_element){.ends = {d->e.source, d->e.target}, .names = {d->e.subsystem, d->e.type}};
     if (d->undirected && d->e.back == WEIR_NO_NAME)
         d->e.back = d->e.type;
@@ -351,7 +351,7 @@ static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_
 
 static int fail_array(const struct jgf *r, bool nodes)
 {
-    return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: an array of %s is wanted", r->path,
+    return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: expected an array of %s", r->path,
                         nodes ? "nodes" : "edges", nodes ? "vertices" : "edges");
 }
 
@@ -454,12 +454,12 @@ static int read_graph(struct jgf *r, const char *path, int type)
     int rc = WEIR_OK;
 
     if (r->has_graph)
-        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s: there is %s already; one graph is wanted", path,
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s: there is %s already; expected one graph", path,
                             r->path);
     r->path = path;
     r->has_graph = true;
     if (type != WEIR_JSON_OBJECT)
-        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s: an object with nodes and edges is wanted", path);
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s: expected an object with nodes and edges", path);
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
         rc = read_part(r);
     if (rc < 0 || type < 0)
@@ -564,7 +564,7 @@ static int read_document(struct jgf *r)
     if (type < 0)
         return type;
     if (type != WEIR_JSON_OBJECT)
-        return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "an object is wanted, such as {\"graph\": ...}");
+        return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "expected an object, such as {\"graph\": ...}");
     if (r->is_scheduling)
         return read_scheduling(r, type);
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)

@@ -114,7 +114,7 @@ static int find_vertex(struct jgf *r, const struct jgf_item *it, weir_vertex *v)
     *v = WEIR_NONE;
     if (!path && !other)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.paths",
-                            "is missing; a path is wanted, which tells the vertex");
+                            "is missing; expected a path that identifies the vertex");
     if (path)
         *v = find_path(s, path, jgf_rank(it));
     else if (weir_graph_lookup(s->within, other, v, NULL) < 0)
@@ -247,7 +247,7 @@ static int resolve_begin(struct jgf_resolver *s, const char *text, size_t len)
     rc = weir_jgf_document(&s->r, &in);
     if (rc == WEIR_OK && !s->r.has_graph)
         rc = weir_fail_at(s->r.err, WEIR_EINVAL, s->r.source, 0, 0,
-                          "there is no graph in it: graph or scheduling.graph is wanted");
+                          "there is no graph in it: expected graph or scheduling.graph");
     return rc;
 }
 

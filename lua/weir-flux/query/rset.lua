@@ -11,13 +11,13 @@ local fail = failure.fail
 
 local function decode(text)
   local document, why = core.json_decode(text)
-  if type(document) ~= "table" then fail("%s", why or "a JSON object is wanted") end
+  if type(document) ~= "table" then fail("%s", why or "expected a JSON object") end
   return document
 end
 
 local function ids(text, what)
   local set = type(text) == "string" and core.idset(text)
-  if not set then fail('%s: a set of ids such as "0-3" is wanted', what) end
+  if not set then fail('%s: expected a set of ids such as "0-3"', what) end
   return set
 end
 
@@ -65,7 +65,7 @@ function M.of_jgf(machine, text)
   local document = decode(text)
   local graph, list = document.graph, { free = free_ranks(document) }
   if type(graph) ~= "table" or type(graph.nodes) ~= "table" or type(graph.edges) ~= "table" then
-    fail "a graph with nodes and edges is wanted"
+    fail "expected a graph with nodes and edges"
   end
   jgf.each(document, function(node, m) add(machine, list, node, m) end)
   return list
@@ -78,11 +78,11 @@ function M.rows(text)
   local document = decode(text)
   local execution = document.execution
   if document.version ~= 1 or type(execution) ~= "table" or type(execution.R_lite) ~= "table" then
-    fail "an R of version 1 with execution.R_lite is wanted"
+    fail "expected an R of version 1 with execution.R_lite"
   end
   local rows = {}
   for i, row in ipairs(execution.R_lite) do
-    if type(row) ~= "table" or type(row.children) ~= "table" then fail("R_lite: a rank and its children are wanted") end
+    if type(row) ~= "table" or type(row.children) ~= "table" then fail("R_lite: expected a rank and its children") end
     rows[i] = { ranks = ids(row.rank, "R_lite: rank"), children = row.children }
   end
   return rows, document
@@ -95,7 +95,7 @@ local function hosts_of(machine, rows, document)
   if #all > machine.graph:count() then fail("R_lite: more ranks than the machine has vertices") end
   local list = document.execution.nodelist
   for _, some in ipairs(type(list) == "table" and list or {}) do
-    names:append(type(some) == "string" and core.hostlist(flux_hostlist.read(some)) or fail "nodelist: lists of hosts are wanted")
+    names:append(type(some) == "string" and core.hostlist(flux_hostlist.read(some)) or fail "nodelist: expected lists of hosts")
   end
   local i = 0
   for rank in all:ids() do

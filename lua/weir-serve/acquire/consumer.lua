@@ -24,7 +24,7 @@ local function broken(...) error(setmetatable({ text = string.format(...) }, Bro
 
 local function read_set(value, what)
   local ok, set = pcall(core.idset, value)
-  if type(value) ~= "string" or not ok or not set then broken("%s: an idset is wanted", what) end
+  if type(value) ~= "string" or not ok or not set then broken("%s: expected an idset", what) end
   return set
 end
 
@@ -40,7 +40,7 @@ end
 -- ---- responses -----------------------------------------------------------------------------------------------------
 
 local function grow(self, group, R, online, offline)
-  if type(R) ~= "table" then broken "grow: resources, an R, is wanted" end
+  if type(R) ~= "table" then broken "grow: expected resources, an R" end
   local all, wrong = self.on.ranks(R)
   if not all then broken("grow: resources is no R that can be read: %s", wrong or "it has no ranks") end
   if offline and (online:overlaps(offline) or (online | offline) ~= all) then
@@ -85,13 +85,13 @@ function TYPED.offline(self, group, message) offline(self, group, read_held(grou
 -- Comes from providers asked for it only, see provider.lua: the text has no such type.
 function TYPED.expiration(self, group, message)
   local time = message.expiration
-  if not self.expiration or type(time) ~= "number" or time < 0 then broken "expiration: seconds since 1970 are wanted" end
+  if not self.expiration or type(time) ~= "number" or time < 0 then broken "expiration: expected seconds since 1970" end
   self.on.expiration(time, group.name)
 end
 
 local function typed(self, group, message)
   local act = TYPED[message.type]
-  if not act then broken("type: grow, shrink, online or offline is wanted, not \"%s\"", tostring(message.type)) end
+  if not act then broken("type: expected grow, shrink, online or offline, not \"%s\"", tostring(message.type)) end
   if not group.ready and message.type ~= "grow" then broken("%s before the first grow", message.type) end
   act(self, group, message)
 end

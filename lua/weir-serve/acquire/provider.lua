@@ -42,8 +42,8 @@ end
 
 -- Returns the targets of a command as an idset, all known.
 local function read_targets(self, what)
-  local set = read_set(what, "targets", 'an idset such as "0-3,7" is wanted')
-  if set:empty() then refuse("invalid", "targets: at least one is wanted") end
+  local set = read_set(what, "targets", 'expected an idset such as "0-3,7"')
+  if set:empty() then refuse("invalid", "targets: expected at least one") end
   if not self.targets:contains(set) then refuse("unknown", "there is no target %s here", text(set - self.targets)) end
   return set
 end
@@ -147,7 +147,7 @@ end
 local function read_acquire(self, payload)
   if payload == nil or next(payload) == nil then return DEFAULT, "keyed" end
   local group = payload.group
-  if type(group) ~= "string" then refuse("invalid", "resource.acquire: group, a string, is wanted") end
+  if type(group) ~= "string" then refuse("invalid", "resource.acquire: expected group, a string") end
   if not self:members(group) then refuse("unknown", "resource.acquire: there is no group \"%s\"", group:sub(1, 64)) end
   return group, "typed"
 end
@@ -175,8 +175,8 @@ end
 --- of the group in messages, the group itself by default. Returns an empty payload; or nil, message, code.
 function Provider:release(mine, payload, called)
   local group, targets = payload and payload.group, payload and payload.targets
-  if type(group) ~= "string" then refuse("invalid", "resource.release: group, a string, is wanted") end
-  local wanted = 'an idset such as "1-3,5" is wanted'
+  if type(group) ~= "string" then refuse("invalid", "resource.release: expected group, a string") end
+  local wanted = 'expected an idset such as "1-3,5"'
   local set = read_set(targets, "resource.release: targets", wanted)
   if set:empty() then refuse("invalid", "resource.release: targets: %s", wanted) end
   for _, stream in pairs(self.streams) do
@@ -207,7 +207,7 @@ end
 --- it has.
 function Provider:drain(what, reason)
   local set = read_targets(self, what)
-  if reason ~= nil and type(reason) ~= "string" then refuse("invalid", "drain: reason, a string, is wanted") end
+  if reason ~= nil and type(reason) ~= "string" then refuse("invalid", "drain: expected reason, a string") end
   return changing(self, function()
     self.drained = self.drained | set
     for target in set:ids() do self.reasons[target] = reason or self.reasons[target] end
@@ -243,7 +243,7 @@ end
 --- Returns the targets as an idset if they can be put into a group; or nil, message, code.
 function Provider:may_move(what, group)
   local set = read_targets(self, what)
-  if not is_name(group) then refuse("invalid", "group: a name of letters, digits, '.', '_' and '-', not job.N, is wanted") end
+  if not is_name(group) then refuse("invalid", "group: expected a name of letters, digits, '.', '_' and '-', not job.N") end
   return set
 end
 
@@ -264,8 +264,8 @@ function Provider:include(what) return self:move(what, DEFAULT) end
 
 --- Adds new targets. opts.resources must know the targets already; all are up, unless opts has {up = idset}.
 function Provider:add(what, opts)
-  local set = read_set(what, "add: targets", "an idset is wanted")
-  if set:empty() then refuse("invalid", "add: targets: an idset is wanted") end
+  local set = read_set(what, "add: targets", "expected an idset")
+  if set:empty() then refuse("invalid", "add: targets: expected an idset") end
   local known = self.targets | self:taken()
   if set:overlaps(known) then refuse("exists", "add: target %s is there already", text(set & known)) end
   self.targets = self.targets | set
@@ -288,7 +288,7 @@ end
 -- Sends a message of the newer wording to the holders of targets.
 local function tell_property(self, key, name, what)
   if type(name) ~= "string" or name == "" or name:find "[!&'\"^`|()]" then
-    refuse("invalid", "property: a name without any of ! & ' \" ^ ` | ( ) is wanted")
+    refuse("invalid", "property: expected a name without any of ! & ' \" ^ ` | ( )")
   end
   local set = read_targets(self, what)
   for _, stream in ipairs(each_stream(self)) do
@@ -305,7 +305,7 @@ function Provider:property_remove(name, what) return tell_property(self, "proper
 
 --- Tells all holders a new time at which the resources end, in seconds since 1970; 0: without an end.
 function Provider:expire(time)
-  if type(time) ~= "number" or time < 0 then refuse("invalid", "expiration: seconds since 1970 are wanted") end
+  if type(time) ~= "number" or time < 0 then refuse("invalid", "expiration: expected seconds since 1970") end
   for _, stream in ipairs(each_stream(self)) do
     if stream.style == "keyed" then send(self, stream, { expiration = time + 0.0 }) end
     if stream.expiring then send(self, stream, { type = "expiration", expiration = time + 0.0 }) end

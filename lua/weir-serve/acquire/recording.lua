@@ -23,7 +23,7 @@ end
 local function entry_of(line, number)
   local entry, why = core.json_decode(line)
   if type(entry) ~= "table" or type(entry.group) ~= "string" then
-    return nil, ("line %d: %s"):format(number, why or "an object with a group is wanted"), "parse"
+    return nil, ("line %d: %s"):format(number, why or "expected an object with a group"), "parse"
   end
   return entry
 end

@@ -140,7 +140,7 @@ local function groups_of(words)
   for _, word in ipairs(words or {}) do
     local name, targets = word:match "^([%w_.-]+)=(.+)$"
     local ok, set = pcall(core.idset, targets)
-    if not name or not ok or not set then out.fail(2, "serve: --group NAME=TARGETS is wanted, such as exclude=0-3, not %s", word) end
+    if not name or not ok or not set then out.fail(2, "serve: expected --group NAME=TARGETS, such as exclude=0-3, not %s", word) end
     groups[name] = set
   end
   return groups
@@ -149,7 +149,7 @@ end
 local function acquires_of(text)
   if text == "none" then return {} end
   local list = tables.collect((text or "default"):gmatch "[^,]+")
-  if #list == 0 then out.fail(2, "serve: --acquire: names of groups, or none, are wanted") end
+  if #list == 0 then out.fail(2, "serve: --acquire: expected names of groups, or none") end
   return list
 end
 
@@ -158,7 +158,7 @@ local function limits_of(words)
   for _, word in ipairs(words or {}) do
     local name, text = word:match "^(%w+)=(%d+)$"
     local n = math.tointeger(tonumber(text))
-    if not n or n < 1 then out.fail(2, "serve: --limit NAME=N is wanted, such as calls=64, not %s", word) end
+    if not n or n < 1 then out.fail(2, "serve: expected --limit NAME=N, such as calls=64, not %s", word) end
     if not limits[name] then
       local known = tables.keys(limits)
       out.fail(2, 'serve: --limit NAME=N: there is no "%s"%s; there are %s', name, suggest.hint(name, known), table.concat(known, ", "))
@@ -174,7 +174,7 @@ local function access_of(opts)
   if not rules then out.fail(2, "serve: --allow: %s", why) end
   local mode = tonumber(opts.mode or "600", 8)
   if not mode or mode % 1 ~= 0 or mode < 0 or mode > 511 then
-    out.fail(2, "serve: --mode: an octal number up to 777 is wanted, such as 660")
+    out.fail(2, "serve: --mode: expected an octal number up to 777, such as 660")
   end
   local certificate, key = opts["tls-cert"], opts["tls-key"]
   if (certificate == nil) ~= (key == nil) then out.fail(2, "serve: --tls-cert and --tls-key belong together") end
@@ -339,7 +339,7 @@ local function check_options(opts)
     local ok, why = require("weir.serve.config").apply(M, opts.config, opts)
     if not ok then out.fail(2, "serve: %s", why) end
   end
-  if opts["filter-ms"] == 0 then out.fail(2, "serve: --filter-ms: at least 1 is wanted") end
+  if opts["filter-ms"] == 0 then out.fail(2, "serve: --filter-ms: expected at least 1") end
 end
 
 function M.run(opts)

@@ -38,30 +38,30 @@ local function command(name, arguments, doc, words, run)
   LIST[#LIST + 1] = { name = name, arguments = arguments, doc = doc, words = words, run = run }
 end
 
-local function job_of(word) return math.tointeger(tonumber(word)) or fail("the id of a job is wanted, not '%s'", word) end
+local function job_of(word) return math.tointeger(tonumber(word)) or fail("expected the id of a job, not '%s'", word) end
 
 command("jobs", "", "the jobs", nil, function(session) session:print(check(session.engine:jobs())) end)
 
 command("job", "ID", "what one job has", "jobs", function(session, word) session:print(check(session.engine:job(job_of(word)))) end)
 
 command("match", "REQUEST", "places a job", "shape", function(session, text)
-  if text == "" then fail ":match: a shape or the file of a jobspec is wanted, such as :match slot=1/node" end
+  if text == "" then fail ":match: expected a shape or the file of a jobspec, such as :match slot=1/node" end
   session:print(check(session.engine:match(text)))
 end)
 
 command("release", "ID...", "gives back what jobs have", "jobs", function(session, words)
-  if words == "" then fail ":release: the id of a job is wanted" end
+  if words == "" then fail ":release: expected the id of a job" end
   for word in words:gmatch "%S+" do check(session.engine:release(job_of(word))) end
 end)
 
 command("explain", "REQUEST", "why it does not fit", "shape", function(session, text)
-  if text == "" then fail ":explain: a shape or the file of a jobspec is wanted, such as :explain slot=9/node" end
+  if text == "" then fail ":explain: expected a shape or the file of a jobspec, such as :explain slot=9/node" end
   out.write(check(session.engine:explain(text, { columns = session.width })).text)
 end)
 
 command("state", "PATH STATE", "changes the state of a vertex: up, down, ...", "path", function(session, words)
   local path, state = words:match "^(%S+)%s+(%S+)$"
-  if not path then fail ":state: a path and a state are wanted, such as :state /cluster0/node3 down" end
+  if not path then fail ":state: expected a path and a state, such as :state /cluster0/node3 down" end
   local v = check(session.graph:vertex(path))
   v.state = state
 end)
@@ -72,12 +72,12 @@ end)
 
 command("drain", "TARGETS [REASON]", "places no more jobs there", nil, function(session, words)
   local targets, reason = words:match "^(%S+)%s*(.-)$"
-  if not targets then fail ":drain: targets are wanted, such as :drain 3-4 disk" end
+  if not targets then fail ":drain: expected targets, such as :drain 3-4 disk" end
   groups.show(check(session.remote.ask("resource.drain", { targets = targets, reason = reason ~= "" and reason or nil })))
 end)
 
 command("undrain", "TARGETS", "places jobs there again", nil, function(session, targets)
-  if targets == "" then fail ":undrain: targets are wanted, such as :undrain 3-4" end
+  if targets == "" then fail ":undrain: expected targets, such as :undrain 3-4" end
   groups.show(check(session.remote.ask("resource.undrain", { targets = targets })))
 end)
 
@@ -86,7 +86,7 @@ command("stats", "", "what the service has done and holds", nil, function(sessio
 command("call", "METHOD [PARAMS]", "asks any method, with a JSON object", "methods", function(session, words)
   local method, text = words:match "^(%S+)%s*(.-)$"
   local params = text and text ~= "" and core.json_decode(text) or nil
-  if not method or text ~= "" and type(params) ~= "table" then fail ':call: METHOD and a JSON object are wanted' end
+  if not method or text ~= "" and type(params) ~= "table" then fail ':call: expected METHOD and a JSON object' end
   session:print(check(session.remote.ask(method, params)))
 end)
 

@@ -3,7 +3,7 @@
 
 local M = {}
 
-local WANTED = "unix:PATH is wanted, or tcp:HOST:PORT or tls:HOST:PORT"
+local WANTED = "expected unix:PATH, tcp:HOST:PORT or tls:HOST:PORT"
 
 --- Returns true if `host` is a name or address of loopback.
 function M.is_loopback(host) return host == "localhost" or host == "::1" or host:find "^127%.%d+%.%d+%.%d+$" ~= nil end

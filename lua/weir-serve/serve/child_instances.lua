@@ -177,7 +177,7 @@ end
 -- the service as soon as they are released.
 function ChildInstances:ask_back(child, what, pass)
   local ok, set = pcall(core.idset, what)
-  if not ok or not set or set:empty() then return nil, 'ranks: an idset such as "0-3,7" is wanted', "invalid" end
+  if not ok or not set or set:empty() then return nil, 'ranks: expected an idset such as "0-3,7"', "invalid" end
   local has = targets_of(self, child.job)
   if not has:contains(set) then return nil, ("job %d has no target %s"):format(child.job, tostring(set - has)), "unknown" end
   child.leaving = child.leaving | set

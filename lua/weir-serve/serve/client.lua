@@ -24,7 +24,7 @@ Client.__index = Client
 
 --- Returns the path of "unix:PATH" or PATH; or nil and a message for an address of a different kind.
 function M.path(address)
-  if address:find "^%w+://" or address:find "^tcp:" then return nil, address .. ": unix:PATH is wanted" end
+  if address:find "^%w+://" or address:find "^tcp:" then return nil, address .. ": expected unix:PATH" end
   return (address:gsub("^unix:", ""))
 end
 

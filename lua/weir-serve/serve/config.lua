@@ -33,14 +33,14 @@ end
 local function read(path, text)
   if text:find "^%s*{" then
     local value, why = core.json_decode(text)
-    if type(value) ~= "table" then return nil, ("%s: %s"):format(path, why or "an object is wanted") end
+    if type(value) ~= "table" then return nil, ("%s: %s"):format(path, why or "expected an object") end
     return value
   end
   local chunk, why = load(text, "@" .. path, "t", {})
   if not chunk then return nil, why end
   local ok, value = pcall(chunk)
   if not ok then return nil, tostring(value) end
-  if type(value) ~= "table" then return nil, path .. ": it returns no table; return { resources = ... } is wanted" end
+  if type(value) ~= "table" then return nil, path .. ": it returns no table; expected return { resources = ... }" end
   return value
 end
 
@@ -69,12 +69,12 @@ end
 local function words(option, value)
   local flag = "--" .. option[2]
   if not option[3] then
-    if type(value) ~= "boolean" then return nil, "true or false is wanted" end
+    if type(value) ~= "boolean" then return nil, "expected true or false" end
     return value and { flag } or {}
   end
   local list = option.many and type(value) == "table" and entries(value) or { plain(value) }
   if #list == 0 and not (option.many and type(value) == "table" and next(value) == nil) then
-    return nil, option.many and "a text, a number, or a list of them is wanted" or "a text or a number is wanted"
+    return nil, option.many and "expected a text, a number, or a list of them" or "expected a text or a number"
   end
   return tables.map(list, function(text) return flag .. "=" .. text end)
 end

@@ -21,7 +21,7 @@ return { name = "filter", prune = filter.prune, evaluate = filter.evaluate, fiel
 --- Loads a filter from source. Returns the policy, with the rest of `seconds` as its time budget; or nil, message,
 -- code.
 function M.load(source, seconds)
-  if type(source) ~= "string" then return nil, "filter: Lua source, a text, is wanted", "invalid" end
+  if type(source) ~= "string" then return nil, "filter: expected Lua source, a text", "invalid" end
   if #source > M.SOURCE then return nil, ("filter: %d bytes of source are too many; %d are possible"):format(#source, M.SOURCE), "limit" end
   local begin = core.clock()
   local settings = { seconds = seconds, memory = M.MEMORY, parts = { { text = source, name = "filter" } } }

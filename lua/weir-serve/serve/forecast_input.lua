@@ -20,7 +20,7 @@ local function placement_of(self, p)
   end
   if not p.policy then return self.policy end
   if p.policy:find("/", 1, true) or p.policy:find "%.lua" then
-    return nil, "field 'policy': a policy by its name is wanted, or its source", "invalid"
+    return nil, "field 'policy': expected the name of a policy, or its source", "invalid"
   end
   return policies.load(p.policy)
 end
@@ -33,7 +33,7 @@ local function queue_of(p)
     return "queue.lua" .. (name:match ":.*" or ""), { ["queue.lua"] = p.queue_source }
   end
   if name:find("/", 1, true) or name:find "%.lua" then
-    return nil, "field 'queue': a queue policy by its name is wanted, or its source", "invalid"
+    return nil, "field 'queue': expected the name of a queue policy, or its source", "invalid"
   end
   local texts, why, code = queue_policy.texts(name)
   if not texts then return nil, why, code end

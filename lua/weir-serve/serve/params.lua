@@ -136,25 +136,25 @@ M.KINDS = {
   name = { text(255, 1), "a text of 1 to 255 bytes" },
   text = { is_text, "a text of 1 to 65535 bytes" },
   words = { text(LONG), "a text of at most 65535 bytes" },
-  source = { text(1 << 20, 1), "Lua source, a text," },
-  texts = { one_or_more(is_text), "a text, or a list of texts," },
+  source = { text(1 << 20, 1), "Lua source, a text" },
+  texts = { one_or_more(is_text), "a text, or a list of texts" },
   path = { is_text, "the path of a vertex" },
-  paths = { one_or_more(is_text), "the path of a vertex, or a list of paths," },
+  paths = { one_or_more(is_text), "the path of a vertex, or a list of paths" },
   request = { is_request, "a jobspec (an object, or YAML or JSON as text) or a shape" },
-  seconds = { function(x) return type(x) == "number" and x >= 0 and x <= SECONDS end, "seconds, a number from 0 to 9.2e12," },
+  seconds = { function(x) return type(x) == "number" and x >= 0 and x <= SECONDS end, "seconds, a number from 0 to 9.2e12" },
   count = { whole(0, scheduler_client.IDS_MOST), ("a whole number from 0 to %d"):format(scheduler_client.IDS_MOST) },
   positive = { whole(1, scheduler_client.IDS_MOST), ("a whole number from 1 to %d"):format(scheduler_client.IDS_MOST) },
   flag = { function(x) return type(x) == "boolean" end, "true or false" },
-  job = { is_any_job, "the id of a job, a whole number from 1 on," },
-  jobs = { one_or_more(is_any_job), "the id of a job, or a list of ids," },
-  new_job = { whole(1, scheduler_client.IDS_MOST), ("an id for a job, a whole number from 1 to %d,"):format(scheduler_client.IDS_MOST) },
-  targets = { is_idset, 'targets, an idset such as "0-3,7",' },
+  job = { is_any_job, "the id of a job, a whole number from 1 on" },
+  jobs = { one_or_more(is_any_job), "the id of a job, or a list of ids" },
+  new_job = { whole(1, scheduler_client.IDS_MOST), ("an id for a job, a whole number from 1 to %d"):format(scheduler_client.IDS_MOST) },
+  targets = { is_idset, 'targets, an idset such as "0-3,7"' },
   table = { is_table, "an object" },
-  about = { is_about, "an object of " .. table.concat(about.NAMES, ", ") .. "," },
-  picks = { are_picks, "a list of paths, or of objects {path, amount}," },
-  stage = { is_any_job, "the number of a stage, a whole number from 1 on," },
+  about = { is_about, "an object of " .. table.concat(about.NAMES, ", ") },
+  picks = { are_picks, "a list of paths, or of objects {path, amount}" },
+  stage = { is_any_job, "the number of a stage, a whole number from 1 on" },
   tags = { are_tags, "an object of keys with a text of at most 65535 bytes, true (no value) or null (to be removed)" },
-  call = { function(x) return text(128)(x) or type(x) == "number" and x == x end, "the id of a request, a number or a text," },
+  call = { function(x) return text(128)(x) or type(x) == "number" and x == x end, "the id of a request, a number or a text" },
 }
 
 -- ---- rows -----------------------------------------------------------------------------------------------------------
@@ -194,10 +194,8 @@ end
 -- method without a row.
 function M.row(method) return rows[method] end
 
-local function wanted(field) return field.words and "one of " .. table.concat(field.words, ", ") or field.kind[2] end
-
 --- Returns the description of the values of a field.
-function M.wanted(field) return (wanted(field):gsub(",$", "")) end
+function M.expected(field) return field.words and "one of " .. table.concat(field.words, ", ") or field.kind[2] end
 
 -- ---- reading --------------------------------------------------------------------------------------------------------
 
@@ -230,14 +228,14 @@ function M.read(method, params)
     if not field then unknown(method, row, name) end
     if value ~= core.null then
       local ok, strange_so = fits(field, value)
-      if not ok then M.fail("invalid", "field '%s': %s is wanted, not %s", name, wanted(field), strange_so or shown(value)) end
+      if not ok then M.fail("invalid", "field '%s': expected %s, not %s", name, M.expected(field), strange_so or shown(value)) end
       read[name] = value
     end
   end
   for _, name in ipairs(row.names) do
     local field = row.fields[name]
     if read[name] == nil and field.words and not field.needed then read[name] = field.words[1] end
-    if read[name] == nil and field.needed then M.fail("invalid", "field '%s' is missing: %s is wanted", name, wanted(field)) end
+    if read[name] == nil and field.needed then M.fail("invalid", "field '%s' is missing: expected %s", name, M.expected(field)) end
   end
   return read
 end

@@ -28,7 +28,7 @@ local LATER = { busy = true, unavailable = true, io = true, internal = true, lim
 -- code.
 function M.address(text)
   local socket, fragment = text:match "^([^#]+)#?(.*)$"
-  if not socket then return nil, "--parent: unix:PATH#JOB or unix:PATH#GROUP is wanted", "invalid" end
+  if not socket then return nil, "--parent: expected unix:PATH#JOB or unix:PATH#GROUP", "invalid" end
   local job = fragment:find "^%d+$" and math.tointeger(tonumber(fragment))
   if job == 0 then return nil, "--parent: jobs have numbers from 1 on", "invalid" end
   return { socket = socket, job = job or nil, group = not job and (fragment ~= "" and fragment or "default") or nil }
@@ -218,7 +218,7 @@ end
 -- message, code. opts: force, pass.
 function Parent:shrink(what, opts, done)
   local ok, set = pcall(core.idset, what)
-  if not ok or not set or set:empty() then return nil, 'targets: an idset such as "4-5" is wanted', "invalid" end
+  if not ok or not set or set:empty() then return nil, 'targets: expected an idset such as "4-5"', "invalid" end
   if unreachable(self) then return nil, unreachable(self), "unavailable" end
   if not self.job then return nil, "what is in a group of the parent's is given back by its administrators", "invalid" end
   local strange = set - self.consumer:acquired()

@@ -83,11 +83,11 @@ function M.rules(words)
   for _, word in ipairs(words or {}) do
     local role, list = word:match "^(%l+)=(.+)$"
     if not RANK[role] or role == "anyone" then
-      return nil, ("ROLE=WHO is wanted, ROLE being reader, owner or administrator, not %s"):format(word)
+      return nil, ("expected ROLE=WHO, where ROLE is reader, owner or administrator, not %s"):format(word)
     end
     for who in list:gmatch "[^,]+" do
       local made = rule(role, who)
-      if not made then return nil, ('%s: a user, a number, @GROUP or * is wanted, not "%s"'):format(role, who) end
+      if not made then return nil, ('%s: expected a user, a number, @GROUP or *, not "%s"'):format(role, who) end
       rules[#rules + 1] = made
     end
   end

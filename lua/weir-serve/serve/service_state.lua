@@ -88,7 +88,7 @@ function M.get(graph)
   if not text then return nil end
   local ok, known = pcall(core.json_decode, text)
   local wrong = not ok and "all of it" or strange(known)
-  if wrong then return nil, ("%s: what a service keeps is wanted; unexpected there: %s"):format(META, wrong) end
+  if wrong then return nil, ("%s: not the state of a service: unexpected %s"):format(META, wrong) end
   return known
 end
 

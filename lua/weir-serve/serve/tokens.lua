@@ -23,7 +23,7 @@ Tokens.__index = Tokens
 
 local function entry(line)
   local token, role, name, more = line:match "^(%S+)%s*(%S*)%s*(%S*)%s*(.*)$"
-  if more ~= "" then fail "TOKEN ROLE NAME is wanted" end
+  if more ~= "" then fail "expected TOKEN ROLE NAME" end
   if #token < SHORTEST then fail("a token has at least %d bytes", SHORTEST) end
   if role == "" then role = "administrator" end
   if not roles.is(role) then fail('"%s" is none of reader, owner, administrator', role) end

@@ -178,7 +178,7 @@ end
 -- Returns the time of --from.
 local function time_of(opts)
   local other = opts.speed and "speed" or opts.generate and "generate"
-  if other then out.fail(2, "replay: --from and --%s: one of them is wanted", other) end
+  if other then out.fail(2, "replay: --from and --%s cannot be combined", other) end
   local t, why = times.parse(opts.from)
   if not t then out.fail(2, "replay: --from: %s", why or '"' .. opts.from .. '" is no time') end
   return t
@@ -188,7 +188,7 @@ local function check_anonymize(opts, path)
   if not opts.anonymize then return end
   for _, name in ipairs { "compare", "generate", "jobs", "evalys", "report", "json", "against-actual", "from", "scale", "until", "sample",
     "speed" } do
-    if opts[name] then out.fail(2, "replay: --anonymize and --%s: one of them is wanted", name) end
+    if opts[name] then out.fail(2, "replay: --anonymize and --%s cannot be combined", name) end
   end
   for _, name in ipairs { "trace.csv", "trace.jsonl", "machine.json" } do
     inputs.check_output(opts.anonymize .. "/" .. name, "replay: --anonymize", { path or false, opts.resources })
@@ -196,8 +196,8 @@ local function check_anonymize(opts, path)
 end
 
 local function check_options(opts, path, variants)
-  if opts.generate and path then out.fail(2, "replay: a TRACE and --generate: one of them is wanted") end
-  if not opts.generate and not path then out.fail(2, "replay: a TRACE, or --generate, is wanted; see weir replay --help") end
+  if opts.generate and path then out.fail(2, "replay: a TRACE and --generate cannot be combined") end
+  if not opts.generate and not path then out.fail(2, "replay: expected a TRACE or --generate; see weir replay --help") end
   if path and path ~= "-" and not files.exists(path) then out.fail(2, "replay: %s: there is no such file", path) end
   for _, name in ipairs { "load", "largest" } do
     if opts[name] and not opts.generate then out.fail(2, "replay: --%s is for --generate", name) end
@@ -208,10 +208,10 @@ local function check_options(opts, path, variants)
   check_outputs(opts, path)
   if opts.workers and not variants then out.fail(2, "replay: --workers is for --compare") end
   if not variants then return end
-  if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
+  if #variants < 2 then out.fail(2, "replay: --compare: expected at least two policies") end
   if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end
   for _, name in ipairs { "jobs", "evalys", "against-actual" } do
-    if opts[name] then out.fail(2, "replay: --compare and --%s: one of them is wanted", name) end
+    if opts[name] then out.fail(2, "replay: --compare and --%s cannot be combined", name) end
   end
 end
 

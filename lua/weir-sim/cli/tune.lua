@@ -115,7 +115,7 @@ end
 function M.run(opts)
   local path = opts[1]
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
-  if not path then out.fail(2, "tune: a TRACE is wanted; see weir tune --help") end
+  if not path then out.fail(2, "tune: expected a TRACE; see weir tune --help") end
   if opts[2] then out.fail(2, 'tune: "%s" is one TRACE too many', opts[2]) end
   local objectives, wrong = objective.read(opts.minimise or "mean_wait")
   if not objectives then out.fail(2, "tune: --minimise: %s", wrong) end

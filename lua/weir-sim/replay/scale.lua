@@ -26,7 +26,7 @@ function M.parse(text)
     local name, value = item:match "^%s*([%a_][%w_]*)%s*=%s*(%S+)%s*$"
     local change = name and change_of(value)
     if not change then
-      return nil, ('"%s": jobs=1.2, nodes=+100 or cores=-16 is wanted: a factor up to %d, or a number with + or -'):format(item, FACTOR_MAX)
+      return nil, ('"%s": expected jobs=1.2, nodes=+100 or cores=-16: a factor up to %d, or a number with + or -'):format(item, FACTOR_MAX)
     end
     if name == "jobs" then out.jobs = change else out.types[#out.types + 1] = { name = name, change = change } end
   end

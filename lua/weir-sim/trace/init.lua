@@ -207,7 +207,7 @@ end
 local function told(self, lines, format)
   local line, n = lines()
   while line and line:find "^%s*$" do line, n = lines() end
-  if not line then failure.raise(self.path .. ": is empty, a trace is wanted") end
+  if not line then failure.raise(self.path .. ": is empty, expected a trace") end
   format = format or line:find "^%s*{" and require("weir.trace.flux").is(line) and "flux" or by_name(self.path) or by_content(line)
   if not format then
     failure.raise(self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P or flux jobs "

@@ -139,7 +139,7 @@ end
 function M.new(opts)
   local jobs, units, seed, load = opts.jobs, opts.units, opts.seed or 1, opts.load or 0.7
   if not (math.type(units) == "integer" and units > 0) then return nil, "generated jobs need a machine with processors", "invalid" end
-  if load <= 0 then return nil, "a load above 0 is wanted", "invalid" end
+  if load <= 0 then return nil, "expected a load above 0", "invalid" end
   local largest = math.max(1, math.min(opts.largest or units, units))
   local random, high = fractions(seed), math.log(largest, 2)
   local next_time = arrivals(fractions(seed ~ 0x5DEECE66D), day(), stretch(seed, units, high, load))

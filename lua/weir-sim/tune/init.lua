@@ -243,7 +243,7 @@ local function prepare(run)
   run.trace = type(opts.trace) == "table" and opts.trace
     or must(trace.open(opts.trace, { format = opts.format, malformed = opts.malformed }))
   run.jobs = read_jobs(run)
-  if run.jobs.n < MIN_JOBS then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(run.jobs.n, MIN_JOBS)) end
+  if run.jobs.n < MIN_JOBS then must(nil, ("%d jobs are too few to learn from; expected at least %d"):format(run.jobs.n, MIN_JOBS)) end
   local graph = must(weir.resources(opts.resources))
   local function trials()
     return trial.new { graph = graph, granularity = opts.granularity, map = opts.map, overrun = opts.overrun, tau = opts.tau,

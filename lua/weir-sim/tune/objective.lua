@@ -52,7 +52,7 @@ function M.read(text)
     if not known[one.name] then list[#list + 1] = one end
     known[one.name] = true
   end
-  if #list == 0 then return nil, "an objective is wanted, such as mean_wait" end
+  if #list == 0 then return nil, "expected an objective, such as mean_wait" end
   return list
 end
 

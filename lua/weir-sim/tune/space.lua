@@ -54,7 +54,7 @@ end
 local function narrow(self, text)
   local name, min, max = text:match "^([%w_.]+)=(.-)%.%.(.+)$"
   min, max = tonumber(min), tonumber(max)
-  if not (min and max and min < max) then return nil, ('--vary: NAME=MIN..MAX is wanted, not "%s"'):format(text) end
+  if not (min and max and min < max) then return nil, ('--vary: expected NAME=MIN..MAX, not "%s"'):format(text) end
   for _, one in ipairs(self) do
     if one.name == name or one.where .. "." .. one.name == name then
       if not one.min then return nil, ("--vary: %s is no number"):format(name) end

@@ -28,13 +28,13 @@ local function read_spec(text)
   end
   local zero, width, grouped, precision, kind, hyphen, cut = rest:match "^(0?)(%d*)(,?)(%.?%d*)([sd]?)(h?)(%+?)$"
   if not zero or precision == "." or (precision ~= "" and precision:sub(1, 1) ~= ".") then
-    fail('"%s" is no way to lay out a field: one such as ">10" or "<10.10+" is wanted', text)
+    fail('"%s" is not a field layout: expected one such as ">10" or "<10.10+"', text)
   end
   spec.align = spec.align ~= "" and spec.align or nil
   spec.zero, spec.width, spec.grouped = zero == "0", math.tointeger(tonumber(width)), grouped == ","
   spec.precision = math.tointeger(tonumber(precision:sub(2)))
   spec.kind, spec.hyphen, spec.cut = kind ~= "" and kind or nil, hyphen == "h", cut == "+"
-  if (spec.width or 0) > 10000 then fail('"%s": a width of at most 10000 is wanted', text) end
+  if (spec.width or 0) > 10000 then fail('"%s": expected a width of at most 10000', text) end
   return spec
 end
 

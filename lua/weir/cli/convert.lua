@@ -144,7 +144,7 @@ local function hosts_of(names, text)
   local hosts = {}
   for i = 1, list:count() do hosts[i] = list[i] end
   if #hosts == 0 or #names > 1 and #hosts ~= #names then
-    out.fail(2, "convert: --hosts: %d hosts for %d files; one each is wanted", #hosts, #names)
+    out.fail(2, "convert: --hosts: %d hosts for %d files; expected one per file", #hosts, #names)
   end
   return hosts
 end

@@ -56,7 +56,7 @@ Exit status: 0 it fits, 1 it does not, 2 wrong use or unreadable input.
 local function constraint(text)
   if not text then return nil end
   local value, why = core.json_decode(text)
-  if type(value) ~= "table" then out.fail(2, "--constraint: %s", why or "an object is wanted, such as {\"properties\": [\"gpu\"]}") end
+  if type(value) ~= "table" then out.fail(2, "--constraint: %s", why or "expected an object, such as {\"properties\": [\"gpu\"]}") end
   return value
 end
 

@@ -91,7 +91,7 @@ local function read_flow(text)
   local name, units = text:match "^([^=]+)=(%d+)$"
   units = math.tointeger(tonumber(units))
   if name and (not units or units == 0) or not name and (text == "" or text:find("=", 1, true)) then
-    out.fail(2, "find: --flow %s: a subsystem such as network, or network=40 for 40 units each, is wanted", text)
+    out.fail(2, "find: --flow %s: expected a subsystem such as network, or network=40 for 40 units each", text)
   end
   return name or text, units
 end
@@ -166,7 +166,7 @@ local function compile(expression)
 end
 
 function M.run(opts)
-  if opts.graph and opts.format then out.fail(2, "find: --graph and -F %s: one of them is wanted", opts.format) end
+  if opts.graph and opts.format then out.fail(2, "find: --graph and -F %s cannot be combined", opts.format) end
   if opts.flow and (opts.graph or opts.format and opts.format ~= "json") then
     out.fail(2, "find: --flow is told in a few lines, or with -F json")
   end

@@ -90,7 +90,7 @@ local function states_of(opts)
       out.fail(2, "--states: there is no state %s%s", state, suggest.among(state, listing.STATES))
     end
   end
-  if #list == 0 then out.fail(2, "--states: a state is wanted") end
+  if #list == 0 then out.fail(2, "--states: expected a state") end
   return list
 end
 
@@ -101,11 +101,11 @@ local function read_queues(opts)
   local config, why = core.json_decode(out.check(files.read(opts.config, "settings")))
   if not config then out.fail(2, "%s: %s", opts.config, why) end
   local queues = type(config) == "table" and config.queues or {}
-  if type(queues) ~= "table" then out.fail(2, "%s: queues: a table of queues is wanted", opts.config) end
+  if type(queues) ~= "table" then out.fail(2, "%s: queues: expected a table of queues", opts.config) end
   for name, entry in pairs(queues) do
     local fine = type(entry) == "table" and (entry.requires == nil or type(entry.requires) == "table")
       and (entry.parent == nil or queues[entry.parent] ~= nil)
-    if not fine then out.fail(2, "%s: queues.%s: {requires = [...]} or {parent = a queue} is wanted", opts.config, name) end
+    if not fine then out.fail(2, "%s: queues.%s: expected {requires = [...]} or {parent = a queue}", opts.config, name) end
   end
   return queues
 end
@@ -134,7 +134,7 @@ local function restrict(sets, opts, queues)
   local ranks = core.idset(opts.include)
   if not ranks then
     local hosts, why = core.hostlist(opts.include)
-    if not hosts then out.fail(2, "--include: ranks or hosts are wanted: %s", why) end
+    if not hosts then out.fail(2, "--include: expected ranks or hosts: %s", why) end
     ranks = sets.all:on_hosts(hosts):ranks()
   end
   return listing.on_ranks(sets, ranks)
@@ -195,7 +195,7 @@ local function check_options(opts)
   for _, name in ipairs { "format", "info", "rset", "json", "check" } do
     if opts[name] then one[#one + 1] = "--" .. name end
   end
-  if #one > 1 then out.fail(2, "list: %s: one of them is wanted", table.concat(one, " and ")) end
+  if #one > 1 then out.fail(2, "list: %s cannot be combined", table.concat(one, " and ")) end
   if opts.queue and not opts.config then out.fail(2, "list: -q wants --config, which tells what queues there are") end
 end
 

@@ -185,9 +185,9 @@ end
 local function check_options(opts)
   inputs.check_stdin(opts, opts)
   if opts.stage and (opts.stage <= 0 or opts.mode == "feasible" or opts.mode == "preview") then
-    out.fail(2, "match: --stage: seconds above 0 are wanted, and the mode now or reserve")
+    out.fail(2, "match: --stage: expected seconds above 0 and the mode now or reserve")
   end
-  if opts.json and opts.format then out.fail(2, "match: --json and -F %s: one of them is wanted", opts.format) end
+  if opts.json and opts.format then out.fail(2, "match: --json and -F %s cannot be combined", opts.format) end
 end
 
 function M.run(opts)

@@ -88,7 +88,7 @@ local function convert(option, value)
   if option.choices then return check_choice(option, value) end
   if not option.kind then return value end
   local result, wanted = KINDS[option.kind](value, option)
-  if result == nil then fail('--%s: %s is wanted, not "%s"', option[2], wanted, value) end
+  if result == nil then fail('--%s: expected %s, not "%s"', option[2], wanted, value) end
   return result
 end
 

@@ -101,11 +101,11 @@ local function check_options(opts)
   for _, name in ipairs { "tree", "totals", "full", table.unpack(picture.formats) } do
     if opts[name] then chosen[#chosen + 1] = "--" .. name end
   end
-  if #chosen > 1 then out.fail(2, "show: %s: one of them is wanted", table.concat(chosen, " and ")) end
+  if #chosen > 1 then out.fail(2, "show: %s cannot be combined", table.concat(chosen, " and ")) end
   picture.check(opts)
   inputs.check_output(opts.output, "show: --output", { opts.resources, opts.policy, table.unpack(opts.job or {}) })
   if opts.reserve and not opts.job then out.fail(2, "show: --reserve is for -j") end
-  if opts.full and not opts[1] then out.fail(2, "show: --full shows one pool: its URI is wanted") end
+  if opts.full and not opts[1] then out.fail(2, "show: --full shows one pool: expected its URI") end
   if opts.subsystem and chosen[1] and chosen[1] ~= "--tree" then
     out.fail(2, "show: -S %s is for trees, not for %s", opts.subsystem, chosen[1])
   end

@@ -127,7 +127,7 @@ local function check_field(path, key, value)
     fail(path, "unknown field %s%s", show(key), type(key) == "string" and suggest.hint(key, tables.keys(FIELDS)) or "")
   end
   local wanted = check(value)
-  if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(value)) end
+  if wanted then fail(path, "%s: expected %s, not %s", key, wanted, show(value)) end
 end
 
 local function check_fields(spec, path)
@@ -150,7 +150,7 @@ end
 -- Checks a table and all tables below. Returns the numbers of pools and of properties, tags and values of data of the whole
 -- subtree. `sizes` caches the result of each table, so that a table used in several places is checked once per greater depth only.
 local function survey(spec, path, depth, sizes)
-  if type(spec) ~= "table" then fail(path, "a table is wanted, not %s", show(spec)) end
+  if type(spec) ~= "table" then fail(path, "expected a table, not %s", show(spec)) end
   if depth > DEPTH then fail(path:sub(1, 80) .. "...", "more than %d levels (is a table inside itself?)", DEPTH) end
   if sizes[spec] and sizes[spec].depth >= depth then return sizes[spec].size, sizes[spec].entries end
   check_fields(spec, path)
@@ -171,23 +171,23 @@ end
 local EDGE = { source = true, targets = true, subsystem = true, type = true, back = true }
 
 local function check_edge(path, edge)
-  if type(edge) ~= "table" then fail(path, "a table such as {source=..., targets={...}, subsystem=...} is wanted, not %s", show(edge)) end
+  if type(edge) ~= "table" then fail(path, "expected a table such as {source=..., targets={...}, subsystem=...}, not %s", show(edge)) end
   for key in pairs(edge) do
     local hint = type(key) == "string" and suggest.hint(key, tables.keys(EDGE)) or ""
     if not EDGE[key] then fail(path, "unknown field %s%s", show(key), hint) end
   end
   for _, key in ipairs { "source", "subsystem" } do
     local wanted = text(edge[key])
-    if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(edge[key])) end
+    if wanted then fail(path, "%s: expected %s, not %s", key, wanted, show(edge[key])) end
   end
   for _, key in ipairs { "type", "back" } do
     local wanted = edge[key] ~= nil and text(edge[key])
-    if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(edge[key])) end
+    if wanted then fail(path, "%s: expected %s, not %s", key, wanted, show(edge[key])) end
   end
-  if type(edge.targets) ~= "table" then fail(path, "targets: a list of paths is wanted, not %s", show(edge.targets)) end
+  if type(edge.targets) ~= "table" then fail(path, "targets: expected a list of paths, not %s", show(edge.targets)) end
   for i, target in ipairs(edge.targets) do
     local wanted = text(target)
-    if wanted then fail(path, "targets[%d]: a path is wanted, not %s", i, show(target)) end
+    if wanted then fail(path, "targets[%d]: expected a path, not %s", i, show(target)) end
   end
 end
 
@@ -198,7 +198,7 @@ local function split_top(spec, path)
   rest.beside, rest.edges = nil, nil
   for _, key in ipairs { "beside", "edges" } do
     local list = spec[key]
-    if list ~= nil and type(list) ~= "table" then fail(path, "%s: a list is wanted, not %s", key, show(list)) end
+    if list ~= nil and type(list) ~= "table" then fail(path, "%s: expected a list, not %s", key, show(list)) end
   end
   for i, edge in ipairs(spec.edges or {}) do check_edge(("%s.edges[%d]"):format(path, i), edge) end
   return rest, spec.beside or {}, spec.edges or {}

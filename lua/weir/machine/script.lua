@@ -41,9 +41,7 @@ local TOLD = ", slurm.conf, what scontrol show node or flux config get prints; r
 function M.told(graph, why, code)
   if not graph and code == "parse" then why = why:gsub("(is no machine in a known format %(.*)%)$", "%1" .. TOLD) end
   if not graph and code == "invalid" then
-    why = why:gsub("(unknown format .* one of .-) is wanted$", function(known)
-      return known .. ", " .. table.concat(tables.keys(READERS), ", ") .. " is wanted"
-    end)
+    why = why:gsub("^.*unknown format .* expected one of .*$", "%0, " .. table.concat(tables.keys(READERS), ", "))
   end
   return graph, why, code
 end

@@ -77,7 +77,7 @@ function M.documented(session, name)
 end
 
 command("doc", "NAME", "what a field or method is, such as :doc e:match, or e:match?", "name", function(session, name)
-  if name == "" then fail "a name is wanted, such as :doc e:match" end
+  if name == "" then fail "expected a name, such as :doc e:match" end
   M.documented(session, name)
 end)
 
@@ -86,7 +86,7 @@ end)
 local function on_or_off(name, word, was)
   if word == "on" or word == "off" then return word == "on" end
   if word == "" then return not was end
-  fail(":%s: on or off is wanted, not %s", name, word)
+  fail(":%s: expected on or off, not %s", name, word)
 end
 
 command("time", "on|off", "how long each input takes", { "on", "off" }, function(session, word)
@@ -111,7 +111,7 @@ command("set", "[lines|width N]", "the size of what is printed", { "lines", "wid
   if words == "" then return out.line(("lines %d, width %d"):format(show.lines, show.width)) end
   value = math.tointeger(tonumber(value))
   if not SETTINGS[name] or not value or value < SETTINGS[name] or value > 100000 then
-    fail ":set: lines N (10 or more) or width N (20 or more) is wanted"
+    fail ":set: expected lines N (10 or more) or width N (20 or more)"
   end
   show[name] = value
   session.width = show.width
@@ -183,7 +183,7 @@ command("record", "FILE|off", "writes what follows as a script that checks itsel
     session.recording = nil
     if path == "off" then return end
   end
-  if path == "" or path == "off" then fail ":record: a file is wanted" end
+  if path == "" or path == "off" then fail ":record: expected a file" end
   check_output(session, path)
   local recording, why = record.open { path = path, resources = session.name, policy = session.policy,
     engine = session.engine }
@@ -220,7 +220,7 @@ end
 local function picture_file(name, words, endings)
   local path, word = words:match "^(%S+)%s*(.-)$"
   local ending = path and (path:match "%.(%a+)$" or ""):lower()
-  if not path or not endings[ending] then fail(":%s: a file is wanted, such as :%s machine.svg", name, name) end
+  if not path or not endings[ending] then fail(":%s: expected a file, such as :%s machine.svg", name, name) end
   return path, ending, word ~= "" and word or nil
 end
 

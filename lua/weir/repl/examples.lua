@@ -174,7 +174,7 @@ return {
     evaluate = '{ evaluate = function(v) return v.free end }',
     evaluate_siblings = '{ evaluate = function(v) return -v.id end, evaluate_siblings = function(v) return v:ancestor("rack").id end }',
     select = '{ select = { "fewest", group = "rack" } }',
-    admit = '{ admit = function(jobspec) return jobspec.attributes.system.duration > 0, "a limit of time is wanted" end }',
+    admit = '{ admit = function(jobspec) return jobspec.attributes.system.duration > 0, "a time limit is required" end }',
     init = '{ init = function(g) end }',
     state = '{ state = { jobs = 0 }, placed = function(job, state) state.jobs = state.jobs + 1 end }',
     placed = '{ state = { last = -1 }, placed = function(job, state, vertices) state.last = vertices[1].id end }',

@@ -48,9 +48,9 @@ local FORMATS = { db = "sqlite", sqlite = "sqlite", json = "jgf" }
 
 --- Writes the machine with all jobs to a file: SQLite (.db) or JGF (.json).
 local function save(session, path)
-  if type(path) ~= "string" then error("save: a file name is wanted, such as save \"session.db\"", 2) end
+  if type(path) ~= "string" then error("save: expected a file name, such as save \"session.db\"", 2) end
   local format = FORMATS[path:match "%.(%a+)$" or "db"]
-  if not format then return nil, path .. ": a name that ends in .db or .json is wanted", "invalid" end
+  if not format then return nil, path .. ": expected a name that ends in .db or .json", "invalid" end
   return session.graph:save(path, { format = format })
 end
 

@@ -58,7 +58,7 @@ end
 function M.tree(x)
   local kind = kinds.of(x)
   if kind ~= "graph" and kind ~= "vertex" then
-    error(("tree: a machine or a vertex is wanted, such as g or g%q; this is a %s"):format("/cluster0", kind), 0)
+    error(("tree: expected a machine or a vertex, such as g or g%q; this is a %s"):format("/cluster0", kind), 0)
   end
   if kinds.is_remote(x) then return draw(x:trees { depth = 3 }, M.lines - 4) end
   draw(fitting(kinds.of(x) == "graph" and x:roots() or { x }, M.lines - 4), M.lines - 4)

@@ -17,7 +17,7 @@ local function fail(code, ...) failure.raise(string.format(...), code) end
 local function ids(x, what)
   local ok, set = pcall(core.idset, x)
   if not ok or not set or set:empty() then
-    fail("parse", '%s: a set such as "0-3,7" is wanted, not "%s"', what, tostring(x):sub(1, 60))
+    fail("parse", '%s: expected a set such as "0-3,7", not "%s"', what, tostring(x):sub(1, 60))
   end
   return set:ids()
 end
@@ -129,7 +129,7 @@ end
 
 local function read_R(text)
   local R, why = core.json_decode(text)
-  if type(R) ~= "table" then fail("parse", "an R is wanted, in JSON: %s", why or text:sub(1, 60)) end
+  if type(R) ~= "table" then fail("parse", "expected an R in JSON: %s", why or text:sub(1, 60)) end
   return R
 end
 
@@ -145,7 +145,7 @@ end
 
 local function free_units(engine, job, what)
   if math.type(what.amount) ~= "integer" or what.amount < 1 then
-    error("shrink: {vertex=, amount=}: an amount from 1 on is wanted")
+    error("shrink: {vertex=, amount=}: expected an amount from 1 on")
   end
   if vertex.graph(what.vertex) ~= engine:resources() then error("shrink: the vertex belongs to another graph") end
   local ok, why, code = vertex.release(what.vertex, job.id, what.amount)

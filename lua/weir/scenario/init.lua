@@ -496,7 +496,7 @@ function S.queue(s, x) return use(s, "queue", x) end
 --- Returns the `state` of the placement policy, or with "queue" the state of the queue policy; nil for a policy without a state.
 function S:state(which)
   if which ~= nil and which ~= "queue" and which ~= "policy" then
-    fail('s:state: "policy" or "queue" is wanted, not "%s"', tostring(which))
+    fail('s:state: expected "policy" or "queue", not "%s"', tostring(which))
   end
   self:settle()
   if which == "queue" then return self.sim:queue_state() end

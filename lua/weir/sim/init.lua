@@ -50,9 +50,9 @@ local WITHOUT_JOB = { units = true, schedule = true, change = true, unsure = tru
 local RULES, OVERRUNS = { ["per-event"] = true, ["per-timestamp"] = true }, { kill = true, run = true }
 
 local function check_options(opts)
-  if not RULES[opts.rule or "per-event"] then return nil, ('rule "%s": per-event or per-timestamp is wanted'):format(opts.rule),
+  if not RULES[opts.rule or "per-event"] then return nil, ('rule "%s": expected per-event or per-timestamp'):format(opts.rule),
     "invalid" end
-  if not OVERRUNS[opts.overrun or "kill"] then return nil, ('overrun "%s": kill or run is wanted'):format(opts.overrun), "invalid" end
+  if not OVERRUNS[opts.overrun or "kill"] then return nil, ('overrun "%s": expected kill or run'):format(opts.overrun), "invalid" end
   return true
 end
 

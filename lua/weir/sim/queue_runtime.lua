@@ -726,7 +726,7 @@ local function declaration(name, declared)
   end
   local kind = about.type or about.choices and "string" or math.type(about.default) or type(about.default)
   if kind == "float" then kind = "number" end
-  if not TYPES[kind] then error(("option '%s': a type or a default is wanted"):format(name), 0) end
+  if not TYPES[kind] then error(("option '%s': expected a type or a default"):format(name), 0) end
   return about, kind
 end
 

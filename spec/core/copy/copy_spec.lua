@@ -409,9 +409,9 @@ describe("methods", function()
     local REFUSED = {
       { "[M14] 0 units", function() return v:allocate { job = 3, amount = 0 } end, "0 units cannot be allocated", "invalid" },
       { "[M14] more than is free", function() return v:allocate { job = 3, amount = 17 } end,
-        "17 units are wanted, 16 of 16 are free", "busy" },
+        "17 units requested, 16 of 16 are free", "busy" },
       { "[M14] more than is free beside another job", function() return v:allocate { job = 4, amount = 13 } end,
-        "13 units are wanted, 12 of 16 are free", "busy", 4 },
+        "13 units requested, 12 of 16 are free", "busy", 4 },
       { "[M14] a vertex with something in use below", function() return v:parent():allocate { job = 4 } end,
         "another job shares the vertex or has something below", "busy", 4 },
       { "[M14] other times under the same name", function() return v:allocate { job = 3, amount = 1, start = 50, duration = 5 } end,

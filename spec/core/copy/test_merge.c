@@ -213,7 +213,7 @@ static void test_edge_unlink(void)
     (void)weir_edge_add(g, pdu, next, "power", "supplies", "draws", NULL);
     (void)weir_edge_add(g, node, next, "network", "links", NULL, NULL);
     CHECK(weir_edge_unlink(g, node, "containment", NULL) == WEIR_EINVAL, "containment is another matter");
-    CHECK(weir_edge_unlink(g, node, NULL, NULL) == WEIR_EINVAL, "a name is wanted");
+    CHECK(weir_edge_unlink(g, node, NULL, NULL) == WEIR_EINVAL, "expected a name");
     CHECK(weir_edge_unlink(g, 999, "power", NULL) == WEIR_ENOENT, "no such vertex");
     CHECK(weir_edge_unlink(g, node, "storage", NULL) == WEIR_ENOENT, "not in that one");
     CHECK(weir_edge_unlink(g, node, "power", NULL) == WEIR_OK && weir_edge_count(g) == 2, "[M5] its edges there go");

@@ -114,7 +114,7 @@ attributes: {system: {}}
 local REFUSED = {
   { "no OUT", { "x.json" }, "IN... OUT is missing" },
   { "a file that is not there", { "nosuch.xml", "-" }, "nosuch.xml: cannot open: No such file" },
-  { "a directory", { "spec", "-" }, "spec: is a directory, a file is wanted" },
+  { "a directory", { "spec", "-" }, "spec: is a directory, expected a file" },
   { "an empty name", { "", "-" }, '"" is no IN' },
   { "two standard inputs", { "-", "-", "-" }, "- is given twice" },
   { "a name that tells nothing", { SYNTHETIC, "x.foo" }, "x.foo: the name tells no format" },

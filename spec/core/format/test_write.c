@@ -250,8 +250,8 @@ static void test_errors(void)
     weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0, 0};
 
     expect_error(g, &a, "rlite", "vertex 0, which is not in the graph");
-    expect_error(g, NULL, "xml", "one of jgf, document, rv1, rv1_nosched, rlite, csv is wanted");
-    expect_error(g, NULL, NULL, "one of jgf, document, rv1, rv1_nosched, rlite, csv is wanted");
+    expect_error(g, NULL, "xml", "expected one of jgf, document, rv1, rv1_nosched, rlite, csv");
+    expect_error(g, NULL, NULL, "expected one of jgf, document, rv1, rv1_nosched, rlite, csv");
     expect_error(g, &a, "dot", "one of jgf, jgf_shorthand, rv1, rv1_nosched, rv1_shorthand, rlite");
     d.type = "node";
     d.name = "no de";

@@ -68,7 +68,7 @@ describe("hostlists", function()
       assert.equal("a", tostring(h))
       local none, why, code = weir.hostlist { "a", "b[" }
       assert.same({ nil, "parse" }, { none, code })
-      assert.truthy(why:find("entry 2: hostlist: it ends at column 3", 1, true), why)
+      assert.truthy(why:find("entry 2: hostlist: ends at column 3", 1, true), why)
     end)
 
     local wrong = {

@@ -216,11 +216,11 @@ describe("allocations", function()
     local REFUSED = {
       { "another vertex", function() return at "rack1/node3" end, "job 1 has nothing at or below /cluster0/rack1/node3", "unknown" },
       { "another rank", function() return { ranks = "1,3" } end, "job 1 has nothing on rank 3", "unknown" },
-      { "ranks that are none", function() return { ranks = "2-1" } end, 'ranks: a set such as "0-3,7" is wanted, not "2-1"', "parse" },
+      { "ranks that are none", function() return { ranks = "2-1" } end, 'ranks: expected a set such as "0-3,7", not "2-1"', "parse" },
       { "ranks that are empty", function() return { ranks = "" } end, "ranks: a set", "parse" },
       { "a core that is not there", function() return { execution = { R_lite = { { rank = "0", children = { core = "3-4" } } } } } end,
         "job 1 has no core 4 on rank 0", "unknown" },
-      { "text that is no R", function() return "slot=1/node" end, "an R is wanted, in JSON", "parse" },
+      { "text that is no R", function() return "slot=1/node" end, "expected an R in JSON", "parse" },
       { "an R without execution", function() return { version = 1 } end, "no execution.R_lite", "parse" },
       { "more units than it has", function() return { vertex = at "rack0/node0", amount = 2 } end,
         "2 units cannot be freed: job 1 has 1", "invalid" },
@@ -240,7 +240,7 @@ describe("allocations", function()
     it("[A9] what makes no sense raises", function()
       assert.has_error(function() e:shrink(a.id, 7) end)
       assert.has_error(function() e:shrink(a.id, { 7 }) end)
-      assert.error_matches(function() e:shrink(a.id, { vertex = at "rack0/node0", amount = 0 }) end, "an amount from 1 on is wanted")
+      assert.error_matches(function() e:shrink(a.id, { vertex = at "rack0/node0", amount = 0 }) end, "expected an amount from 1 on")
     end)
 
     it("[A9] a job that is not there does neither", function()

@@ -501,8 +501,8 @@ describe("shapes", function()
     for text, wanted in pairs {
       ["slot=4"] = ":1:7: shape: a slot needs resources in it, as in slot/node",
       ["slot/node core"] = ":1:10: shape: unexpected here; resources side by side look like [node=2;switch]",
-      ["node{unit:}"] = ":1:11: shape: a value is wanted here",
-      ["[node;core"] = ":1:11: shape: ';', '/' or ']' is wanted here",
+      ["node{unit:}"] = ":1:11: shape: expected a value here",
+      ["[node;core"] = ":1:11: shape: expected ';', '/' or ']' here",
       ["slot{a}/node/slot=1+{b}/core"] = ":1:14: resources: a slot within a slot",
       ["slot/[slot{b}/core;core]"] = "a slot without a label; only a slot that is the only one may do without",
     } do

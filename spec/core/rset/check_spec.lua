@@ -61,47 +61,47 @@ end
 local E, N, G = "execution", "scheduling.graph.nodes", "scheduling.graph.edges"
 
 local CASES = {
-  { "version", nil, ': the key "version" is missing' }, { "version", "1", "version: 1 is wanted" },
-  { "version", 2, "version: 1 is wanted" },
+  { "version", nil, ': the key "version" is missing' }, { "version", "1", "version: expected 1" },
+  { "version", 2, "version: expected 1" },
   { "more", 1, ': the key "more" is none of version, execution, scheduling and attributes' },
-  { "execution", 5, "execution: a dictionary is wanted" },
+  { "execution", 5, "execution: expected a dictionary" },
   { "execution.R_lite", nil, E .. ': the key "R_lite" is missing' },
-  { "execution.R_lite", { rank = "0" }, E .. ".R_lite: a list of dictionaries is wanted" },
-  { "execution.nodelist", "node1", E .. ".nodelist: a list of strings is wanted" },
+  { "execution.R_lite", { rank = "0" }, E .. ".R_lite: expected a list of dictionaries" },
+  { "execution.nodelist", "node1", E .. ".nodelist: expected a list of strings" },
   { "execution.nodelist", { "node[1-" },
-    E .. '.nodelist[0]: "node[1-" is no hostlist: hostlist: it ends at column 8, where a number is wanted' },
-  { G .. ".1.source", 0, G .. "[0]: source: a string is wanted" },
+    E .. '.nodelist[0]: "node[1-" is no hostlist: hostlist: ends at column 8: expected a number' },
+  { G .. ".1.source", 0, G .. "[0]: source: expected a string" },
   { "execution.R_lite.1.rank", nil, E .. '.R_lite[0]: the key "rank" is missing' },
-  { "execution.R_lite.1.rank", 0, E .. '.R_lite[0].rank: a string with an idset, such as "0-3,7", is wanted' },
+  { "execution.R_lite.1.rank", 0, E .. '.R_lite[0].rank: expected a string with an idset, such as "0-3,7"' },
   { "execution.R_lite.1.children", nil, E .. '.R_lite[0]: the key "children" is missing' },
   { "execution.R_lite.1.children.core", nil, E .. '.R_lite[0].children: the key "core" is missing' },
-  { "execution.R_lite.1.children.gpu", 3, E .. '.R_lite[0].children.gpu: a string with an idset, such as "0-3,7", is wanted' },
+  { "execution.R_lite.1.children.gpu", 3, E .. '.R_lite[0].children.gpu: expected a string with an idset, such as "0-3,7"' },
   { "execution.nodelist", nil, E .. ': the key "nodelist" is missing' },
   { "execution.nodelist", { "node[1-2]" }, E .. ".nodelist: names 2 hosts, but R_lite has 1 ranks" },
-  { "execution.nodelist", { 5 }, E .. '.nodelist[0]: a string with hosts, such as "node[0-3]", is wanted' },
+  { "execution.nodelist", { 5 }, E .. '.nodelist[0]: expected a string with hosts, such as "node[0-3]"' },
   { "execution.properties.a|b", "0", E .. [[.properties: the name "a|b" has a '|' in it; none of !&'"^`|() may be]] },
-  { "execution.properties", { "fast" }, E .. ".properties: a dictionary is wanted" },
-  { "execution.expiration", "x", E .. ".expiration: a number of seconds since 1970 is wanted" },
-  { "scheduling.graph.nodes", { a = 1 }, "scheduling.graph.nodes: a list is wanted" },
-  { "scheduling.graph.edges", { a = 1 }, "scheduling.graph.edges: a list is wanted" },
+  { "execution.properties", { "fast" }, E .. ".properties: expected a dictionary" },
+  { "execution.expiration", "x", E .. ".expiration: expected a number of seconds since 1970" },
+  { "scheduling.graph.nodes", { a = 1 }, "scheduling.graph.nodes: expected a list" },
+  { "scheduling.graph.edges", { a = 1 }, "scheduling.graph.edges: expected a list" },
   { "execution.properties.fast", "0-1", E .. ".properties.fast: rank 1 is not in R_lite" },
   { "execution.starttime", -1, E .. ".starttime: is before 1970" },
-  { "execution.starttime", "now", E .. ".starttime: a number of seconds since 1970 is wanted" },
+  { "execution.starttime", "now", E .. ".starttime: expected a number of seconds since 1970" },
   { "execution.expiration", 1000.5, E .. ".expiration: is not after the starttime" },
   { "scheduling.graph", nil, 'scheduling: the key "graph" is missing' },
   { "scheduling.graph.nodes", nil, 'scheduling.graph: the key "nodes" is missing' },
   { "scheduling.graph.edges", nil, 'scheduling.graph: the key "edges" is missing' },
-  { N .. ".1.id", nil, N .. '[0]: the key "id" is missing' }, { N .. ".1.id", 0, N .. "[0].id: a string is wanted" },
+  { N .. ".1.id", nil, N .. '[0]: the key "id" is missing' }, { N .. ".1.id", 0, N .. "[0].id: expected a string" },
   { N .. ".3.id", "1", N .. '[2].id: "1" is the id of an earlier vertex, too' },
   { N .. ".1.metadata", nil, N .. '[0]: the key "metadata" is missing' },
-  { N .. ".1.metadata.properties", core.array { "a" }, N .. "[0].metadata: properties: a dictionary is wanted" },
-  { N .. ".1.metadata.size", "1", N .. "[0].metadata: size: an integer is wanted" },
+  { N .. ".1.metadata.properties", core.array { "a" }, N .. "[0].metadata: properties: expected a dictionary" },
+  { N .. ".1.metadata.size", "1", N .. "[0].metadata: size: expected an integer" },
   { G .. ".1.source", nil, G .. '[0]: the key "source" is missing' }, { G .. ".1.target", "9", G .. '[0]: target: there is no vertex "9"' },
   { G .. ".1.metadata", nil, G .. '[0]: the key "metadata" is missing' },
   { G .. ".1.metadata.subsystem", nil, G .. '[0].metadata: the key "subsystem" is missing' },
-  { G .. ".1.metadata.relationship", 5, G .. "[0].metadata: relationship: a string is wanted" },
+  { G .. ".1.metadata.relationship", 5, G .. "[0].metadata: relationship: expected a string" },
   { "attributes", { foo = 1 }, 'attributes: the key "system" is missing' },
-  { "attributes.system.scheduler", "x", "attributes.system.scheduler: a dictionary is wanted" },
+  { "attributes.system.scheduler", "x", "attributes.system.scheduler: expected a dictionary" },
   { "execution.R_lite.1.children.core", "7", ": scheduling.graph: rank 0 has no core 7, which R_lite names" },
 }
 for _, key in ipairs { "type", "uuid", "basename", "name", "id", "properties", "size", "unit" } do
@@ -178,7 +178,7 @@ describe("weir.check_R", function()
 
   it("[R1] a text that is no JSON, a list, and texts cut anywhere", function()
     assert.truthy(weir.check_R("{1}")[1].text:find("line 1", 1, true))
-    assert.same({ { place = "", text = "a dictionary is wanted" } }, weir.check_R "[]")
+    assert.same({ { place = "", text = "expected a dictionary" } }, weir.check_R "[]")
     assert.is_true(#weir.check_R((text(valid()):gsub("fast", "f\xffst"))) > 0)
     local whole = text(valid())
     for n = 1, #whole - 1, 7 do assert.is_true(#weir.check_R(whole:sub(1, n)) > 0) end
@@ -190,6 +190,6 @@ describe("weir.check_R", function()
     local dir = shell.directory()
     local good, bad = shell.path(dir, "good.json", text(valid())), shell.path(dir, "bad.json", text(broken("version", 2)))
     assert.same({ status = 0, out = "", err = "" }, shell.weir { "list", "--check", good })
-    assert.same({ status = 1, out = bad .. ": version: 1 is wanted\n", err = "" }, shell.weir { "list", "--check", good, bad })
+    assert.same({ status = 1, out = bad .. ": version: expected 1\n", err = "" }, shell.weir { "list", "--check", good, bad })
   end)
 end)

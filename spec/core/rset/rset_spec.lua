@@ -38,9 +38,9 @@ local function list(ids) return ids and tostring(ids) end
 describe("an R", function()
   -- {title, R, pattern of the error, its code unless "invalid"}
   local REFUSED = {
-    { "[R1] without a version", { execution = { R_lite = weir.array {} } }, "^version: 1 is wanted$" },
-    { "[R1] of another version", { version = 2, execution = { R_lite = weir.array {} } }, "^version: 1 is wanted$" },
-    { "[R1] of a version that is no integer", { version = "1", execution = { R_lite = weir.array {} } }, "^version: 1 is wanted$" },
+    { "[R1] without a version", { execution = { R_lite = weir.array {} } }, "^version: expected 1$" },
+    { "[R1] of another version", { version = 2, execution = { R_lite = weir.array {} } }, "^version: expected 1$" },
+    { "[R1] of a version that is no integer", { version = "1", execution = { R_lite = weir.array {} } }, "^version: expected 1$" },
     { "[R1] without execution and scheduling", { version = 1, attributes = {} }, "^neither execution nor scheduling" },
     { "[R1] whose execution is no object", { version = 1, execution = "x" }, "^execution: an object" },
     { "[R2] without R_lite", { version = 1, execution = { nodelist = { "a" } } }, "^execution%.R_lite: an array" },

@@ -88,9 +88,9 @@ static void test_kept(void)
 
 /* {R, the error} */
 static const char *const bad[][2] = {
-    {"[]", "test: an object is wanted, such as {\"graph\": ...}"},
+    {"[]", "test: expected an object, such as {\"graph\": ...}"},
     {"{\"version\":1,\"execution\":", "test:1:25: JSON: parse error: premature EOF"},
-    {"{\"execution\":{\"R_lite\":[]}}", "test: version: 1 is wanted"},
+    {"{\"execution\":{\"R_lite\":[]}}", "test: version: expected 1"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"version\":1}", "test: version: is given twice"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[],\"R_lite\":[]}}", "test: execution: duplicate object key"},
     {"{\"version\":1,\"scheduling\":null,\"scheduling\":{}}", "test: scheduling: is given twice"},
@@ -98,14 +98,14 @@ static const char *const bad[][2] = {
      "test: scheduling: duplicate object key"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"k\":99999999999999999999}", "test: k: too big integer"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[]}} x", "test:1:41: JSON: parse error: trailing garbage"},
-    {"{\"version\":1.0,\"execution\":{\"R_lite\":[]}}", "test: version: 1 is wanted"},
+    {"{\"version\":1.0,\"execution\":{\"R_lite\":[]}}", "test: version: expected 1"},
     {"{\"version\":1}", "test: neither execution nor scheduling.graph is there"},
     {"{\"version\":1,\"scheduling\":null}", "test: neither execution nor scheduling.graph is there"},
-    {"{\"version\":1,\"execution\":null}", "test: execution: an object with R_lite and nodelist is wanted"},
+    {"{\"version\":1,\"execution\":null}", "test: execution: expected an object with R_lite and nodelist"},
     {"{\"version\":1,\"execution\":{}}",
-     "test: execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted"},
-    {DOC("", "},\"scheduling\":[]}"), "test: scheduling: an object such as {\"graph\": ...} is wanted"},
-    {DOC("", "},\"scheduling\":{\"writer\":1}}"), "test: scheduling.writer: a string is wanted, such as \"fluxion\""},
+     "test: execution.R_lite: expected an array of {\"rank\": ..., \"children\": ...}"},
+    {DOC("", "},\"scheduling\":[]}"), "test: scheduling: expected an object such as {\"graph\": ...}"},
+    {DOC("", "},\"scheduling\":{\"writer\":1}}"), "test: scheduling.writer: expected a string, such as \"fluxion\""},
     {DOC(ENTRY("-1", "\"core\":\"0\""), "}}"), "test: execution.R_lite[0].rank: \"-1\": "},
     {DOC(ENTRY("1-0", "\"core\":\"0\""), "}}"), "test: execution.R_lite[0].rank: \"1-0\": "},
     {DOC(A_CORE "," ENTRY("1-4", "\"core\":\"0\"") "," ENTRY("3", "\"core\":\"1\""), "}}"),
@@ -118,13 +118,13 @@ static const char *const bad[][2] = {
     {DOC(A_CORE, ",\"nodelist\":[\"a[\"]}}"), "test: execution.nodelist[0]: \"a[\": "},
     {DOC(A_CORE, ",\"properties\":{\"a\":\"0,2\"}}}"),
      "test: execution.properties.a: \"0,2\" has a rank that R_lite does not have"},
-    {DOC(A_CORE, ",\"properties\":[]}}"), "test: execution.properties: an object such as {\"big\": \"0-3\"} is wanted"},
+    {DOC(A_CORE, ",\"properties\":[]}}"), "test: execution.properties: expected an object such as {\"big\": \"0-3\"}"},
     {DOC(A_CORE, ",\"properties\":{\"\":\"0\"}}}"), "test: execution.properties: the name \"\" is empty"},
-    {DOC(A_CORE, ",\"nodelist\":[7]}}"), "test: execution.nodelist[0]: a string such as \"node[0-3]\" is wanted"},
+    {DOC(A_CORE, ",\"nodelist\":[7]}}"), "test: execution.nodelist[0]: expected a string such as \"node[0-3]\""},
     {DOC(ENTRY("0", "\"\":\"0\""), "}}"), "test: execution.R_lite[0].children: the type \"\" is empty"},
-    {DOC(A_CORE, ",\"nslots\":0}}"), "test: execution.nslots: a number of slots from 1 on is wanted"},
-    {DOC(A_CORE, ",\"nslots\":\"1\"}}"), "test: execution.nslots: a number of slots from 1 on is wanted"},
-    {DOC(A_CORE, ",\"starttime\":\"5\"}}"), "test: execution.starttime: a number of seconds is wanted"},
+    {DOC(A_CORE, ",\"nslots\":0}}"), "test: execution.nslots: expected a number of slots from 1 on"},
+    {DOC(A_CORE, ",\"nslots\":\"1\"}}"), "test: execution.nslots: expected a number of slots from 1 on"},
+    {DOC(A_CORE, ",\"starttime\":\"5\"}}"), "test: execution.starttime: expected a number of seconds"},
     {DOC(A_CORE, ",\"starttime\":1e300}}"), "test: execution.starttime: 1e+300 seconds are more than 9e12"},
     {DOC(A_CORE, ",\"starttime\":5,\"expiration\":5}}"),
      "test: execution.expiration: 5.000000 is not after the starttime, 5.000000"},
@@ -244,7 +244,7 @@ static void test_changing(void)
     CHECK(weir_rset_set_property(r, "none", NULL, NULL) == WEIR_OK, "one that no rank has");
     weir_err_clear(&err);
     CHECK(weir_rset_set_times(r, WEIR_FOREVER, 0, &err) == WEIR_EINVAL &&
-              strstr(err.text, "starttime: a time is wanted that comes"),
+              strstr(err.text, "starttime: expected a finite time"),
           "%s", err.text);
     expect_format(r, "rv1",
                   "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0\"}}],"

@@ -320,7 +320,7 @@ describe("a database", function()
       { "of another schema", "sqlite3 %s 'PRAGMA user_version = 9'", "has schema 9; this weir knows schema 1", true },
       { "cut short", "truncate -s 9000 %s", "the database is damaged: database disk image is malformed", true },
       { "overwritten", "printf 'xxxxxxxx' | dd of=%s bs=1 seek=4096 conv=notrunc", "damaged", true },
-      { "empty", "touch %s", "is empty, a machine is wanted" },
+      { "empty", "touch %s", "is empty, expected a machine" },
       { "without a table", "sqlite3 %s 'DROP TABLE pick'", "the table \"pick\" is missing", true },
       { "with a wrong row", "sqlite3 %s 'UPDATE run SET parent = 99 WHERE first = 1'", "vertex 1: its parent 99 is not there",
         true },

@@ -228,8 +228,8 @@ static const struct {
     const char *key, *text, *why;
 } bad[] = {
     {"meta", "", "meta"},
-    {"meta", "{}", "meta: a list of rows is wanted"},
-    {"meta", "[1]", "meta: a list of rows is wanted"},
+    {"meta", "{}", "meta: expected a list of rows"},
+    {"meta", "[1]", "meta: expected a list of rows"},
     {"meta", "[[]]", "meta: a row begins with the name of its table"},
     {"meta", "[[\"nope\",1]]", "meta: there is no such table"},
     {"meta", "[[\"number\",1]]", "meta: there is no such table"},

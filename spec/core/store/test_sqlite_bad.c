@@ -49,7 +49,7 @@ static const struct {
     {"UPDATE kind SET size = -1 WHERE kind = 1", "\"size\" is no value"},
     {"UPDATE kind SET size = 9000000000000000000 WHERE kind = 1", "table run, first 1: the sizes of all pools add up"},
     {"UPDATE kind SET exclusive = 2 WHERE kind = 1", "\"exclusive\" is no value"},
-    {"DELETE FROM run WHERE first = 1", "table run, first 2: vertex 2 stands where vertex 1 is wanted"},
+    {"DELETE FROM run WHERE first = 1", "table run, first 2: vertex 2 found where vertex 1 is expected"},
     {"UPDATE run SET count = 257 WHERE first = 0", "\"count\" is no value"},
     {"UPDATE run SET count = 0 WHERE first = 0", "\"count\" is no value"},
     {"UPDATE run SET kind = 77 WHERE first = 1", "there is no such kind"},

@@ -91,7 +91,7 @@ describe("weir", function()
       it(name .. " refuses a device that has no end", function()
         local status, said = sh('"$@" </dev/null', with(words, "/dev/zero"))
         assert.is_true(status == 1 or status == 2)
-        assert.matches(most and "/dev/zero: is a device that has no end, a file is wanted"
+        assert.matches(most and "/dev/zero: is a device that has no end, expected a file"
           or "/dev/zero:1: a line is longer than 16 MiB", said)
       end)
     end

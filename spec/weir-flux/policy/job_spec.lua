@@ -392,8 +392,8 @@ describe("whose job it is counts", function()
     assert.equal(0, run("--about", "user=root,urgency=3", "slot=3/node").status)
     assert.equal(1, shell.weir { "explain", "-r", MACHINE, "-p", path, "-q", "slot=3/node" }.status)
     assert.equal(0, shell.weir { "explain", "-r", MACHINE, "-p", path, "-q", "--about", "user=root", "slot=3/node" }.status)
-    for _, case in ipairs { { "usr=ada", 'did you mean "user"?' }, { "priority=high", "priority: a number is wanted" },
-      { "ada", "FIELD=VALUE is wanted" } } do
+    for _, case in ipairs { { "usr=ada", 'did you mean "user"?' }, { "priority=high", "priority: expected a number" },
+      { "ada", "expected FIELD=VALUE" } } do
       local got = run("--about", case[1], "slot=3/node")
       assert.equal(2, got.status)
       assert.matches(case[2], got.err, 1, true)

@@ -157,7 +157,7 @@ describe("weir query and machines", function()
   end)
 
   local wrong = {
-    { "no JSON", "{", "" }, { "no graph", "{}", "a graph with nodes and edges is wanted" },
+    { "no JSON", "{", "" }, { "no graph", "{}", "expected a graph with nodes and edges" },
     { "a vertex that is not there", jgf { { "0", "cluster", "/nowhere" } }, "there is no vertex /nowhere" },
     { "a vertex of another type", jgf { { "0", "rack", "/cluster0" } }, "there is no vertex /cluster0" },
     { "a vertex twice", jgf { { "0", "cluster", "/cluster0" }, { "1", "cluster", "/cluster0" } }, "named twice" },

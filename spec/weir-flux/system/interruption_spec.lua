@@ -401,7 +401,7 @@ describe("a device that has no end", function()
     it("is refused as " .. case[1] .. ", and not read", function()
       local status, said = sh('ulimit -t 10; "$@" </dev/zero', filled(case[2]))
       assert.equal(2, status)
-      assert.matches("^weir: [^:]+: is a device that has no end, a file is wanted\n$", said)
+      assert.matches("^weir: [^:]+: is a device that has no end, expected a file\n$", said)
     end)
   end
 end)

@@ -497,7 +497,7 @@ describe("a function in a copy of the process", function()
   end
 
   -- Sanitizers hang in a failing mapping; the service kills the copy at its limit of seconds.
-  local run_of_memory = missing.it_with(not os.getenv "ASAN_OPTIONS", "a build without sanitizers is wanted: make spec", it, pending)
+  local run_of_memory = missing.it_with(not os.getenv "ASAN_OPTIONS", "expected a build without sanitizers: make spec", it, pending)
   run_of_memory("that uses more memory than it may ends", function()
     local how = run(function()
       local t = {}

@@ -82,7 +82,7 @@ describe("roles", function()
     it("are not given by " .. word, function()
       local rules, why = roles.rules { word }
       assert.is_nil(rules)
-      assert.matches("is wanted", why)
+      assert.matches("expected", why)
     end)
   end
 
@@ -241,7 +241,7 @@ describe("TCP", function()
     { { "--token-file", "ODD" }, 'odd:2: "king" is none of reader, owner, administrator' },
     { { "--token-file", "EMPTY" }, "there is no token in it" },
     { { "--mode", "999" }, "an octal number" },
-    { { "--allow", "king=*" }, "ROLE=WHO is wanted" },
+    { { "--allow", "king=*" }, "expected ROLE=WHO" },
   }
   for _, case in ipairs(FAILS) do
     it("is not opened by " .. table.concat(case[1], " "), function()
@@ -510,16 +510,16 @@ describe("options from a file", function()
     { "c.lua", "return {\n  resources = 'cluster:1',\n  lisen = 'unix:a',\n}",
       'c.lua:3: there is no option "lisen" (did you mean "listen"?)' },
     { "c.json", '{"resources": "cluster:1",\n "clock": "sun"}', 'c.json:2: clock: "sun" is none of wall, manual' },
-    { "c.lua", "return {limit = {calls = {}}}", "c.lua:1: limit: a text, a number, or a list of them is wanted" },
-    { "c.lua", "return {\n  ['filter-ms'] = 0.5 }", 'c.lua:2: filter-ms: a whole number is wanted, not "0.5"' },
-    { "c.lua", "return {clock = true}", "c.lua:1: clock: a text or a number is wanted" },
+    { "c.lua", "return {limit = {calls = {}}}", "c.lua:1: limit: expected a text, a number, or a list of them" },
+    { "c.lua", "return {\n  ['filter-ms'] = 0.5 }", 'c.lua:2: filter-ms: expected a whole number, not "0.5"' },
+    { "c.lua", "return {clock = true}", "c.lua:1: clock: expected a text or a number" },
     { "c.lua", "return {config = 'x'}", "c.lua:1: config: a file of options names no other one" },
     { "c.lua", "return {resources = 'a', 5}", 'c.lua: there is no option "1"' },
     { "c.lua", "return {\n  resources = 5 5 }", "c.lua:2: " },
     { "c.lua", "return os.execute('false')", "c.lua:1: " },
     { "c.lua", "return 5", "c.lua: it returns no table" },
     { "c.json", '{"a": }', "c.json: " },
-    { "c.json", '{"clock": null}', "c.json:1: clock: a text or a number is wanted" },
+    { "c.json", '{"clock": null}', "c.json:1: clock: expected a text or a number" },
   }
   for _, case in ipairs(BAD) do
     it("says what is wrong with " .. case[2]:gsub("%s+", " "), function()

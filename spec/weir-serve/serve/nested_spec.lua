@@ -361,7 +361,7 @@ describe("a child service refuses", function()
     { "to give what it does not have", "it", "parent.shrink", { targets = "7" }, "target 7 was not acquired", "unknown" },
     { "to give what is no idset", "it", "parent.shrink", { targets = "x" }, "an idset", "invalid" },
     { "to ask for nothing", "it", "parent.grow", {}, "'request' is missing", "invalid" },
-    { "a part of a target, as the parent's job", "top", "shrink", { job = 1, path = "/cluster0/rack0/node0/core0" }, "ranks is wanted",
+    { "a part of a target, as the parent's job", "top", "shrink", { job = 1, path = "/cluster0/rack0/node0/core0" }, "expected ranks",
       "busy" },
     { "a target that the job has not", "top", "shrink", { job = 1, ranks = "6" }, "has no target 6", "unknown" },
     { "to be freed in part", "top", "release", { job = 1, targets = "0" }, "shrink it", "busy" },

@@ -321,7 +321,7 @@ describe("ids and owners of jobs", function()
     for _, job in ipairs { 0, -1, PAST + 1, math.maxinteger, math.mininteger, 1.5, 1e300, "1", true } do
       local _, why, code = match(admin, job)
       assert.equal("invalid", code)
-      assert.matches("field 'job': an id for a job, a whole number from 1 to 9007199254740991, is wanted", why, 1, true)
+      assert.matches("field 'job': expected an id for a job, a whole number from 1 to 9007199254740991", why, 1, true)
     end
   end)
 

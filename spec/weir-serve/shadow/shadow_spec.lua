@@ -266,7 +266,7 @@ describe("weir -s SOCKET shadow", function()
 
   for _, case in ipairs {
     { { "start", "-q", "nope" }, 'there is no queue policy "nope"', 1 }, { { "status" }, "there is no shadow", 1 },
-    { { "stop" }, "there is no shadow", 1 }, { { "begin" }, "start, status or stop is wanted", 2 },
+    { { "stop" }, "there is no shadow", 1 }, { { "begin" }, "expected start, status or stop", 2 },
     { { "stop", "-q", "easy" }, "-p and -q are for start", 2 }, { { "start", "--json" }, "--report and --json are for status", 2 },
   } do
     it("refuses: " .. table.concat(case[1], " "), function()

@@ -758,8 +758,8 @@ describe("the REPL", function()
     end)
   end
 
-  for _, case in ipairs { { ":show", "such as :show machine.svg" }, { ":show m.png", "a file is wanted" },
-    { ":timeline x.html", "a file is wanted" },
+  for _, case in ipairs { { ":show", "such as :show machine.svg" }, { ":show m.png", "expected a file" },
+    { ":timeline x.html", "expected a file" },
     { ":timeline /tmp/x.svg disk", 'there is no type "disk"' }, { ":show /tmp/x.svg mood", 'colours by "mood"' } } do
     it("[K3] refuses " .. case[1], function()
       local text, status = run(("echo '%s' | %s repl -r 'node:2 core:2'"):format(case[1], BIN))

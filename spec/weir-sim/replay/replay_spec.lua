@@ -153,7 +153,7 @@ describe("a trace", function()
 
   for text, why in pairs {
     ["id,procs\n1,2\n"] = "no column is the submit", ["submit,runtime\n1,2\n"] = "no column says what jobs ask for",
-    [""] = "is empty, a trace is wanted",
+    [""] = "is empty, expected a trace",
     ["hello\nworld\n"] = "not a trace",
   } do
     it("refuses " .. ("%q"):format(text), function()
@@ -715,10 +715,10 @@ describe("weir replay", function()
   end)
 
   for _, row in ipairs {
-    { {}, "a TRACE" }, { { "none.swf" }, "there is no such file" }, { { "none.swf", "--generate", "5" }, "one of them is wanted" },
+    { {}, "a TRACE" }, { { "none.swf" }, "there is no such file" }, { { "none.swf", "--generate", "5" }, "cannot be combined" },
     { { "%s", "%s" }, "one TRACE too many" }, { { "%s", "-q", "eazy" }, "there is no queue policy \"eazy\"" },
     { { "%s", "-p", "lov" }, "no policy \"lov\"" }, { { "%s", "--map", "gpu=" }, "core, node" },
-    { { "%s", "--speed", "0" }, "a number from 1e-06 to 1e+06 is wanted" },
+    { { "%s", "--speed", "0" }, "expected a number from 1e-06 to 1e+06" },
     { { "%s", "--sample", "2" }, "from 0 to 1" }, { { "%s", "--overrun", "maybe" }, "none of kill, run" },
     { { "%s", "--compare", "easy fsfc" }, 'no queue policy "fsfc"' }, { { "%s", "--compare",
       "easy" }, "at least two" },

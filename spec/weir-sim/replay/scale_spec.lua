@@ -82,7 +82,7 @@ describe("--scale", function()
     it(("refuses %q"):format(text), function()
       local read_text, why = scale.parse(text)
       assert.is_nil(read_text)
-      assert.matches("jobs=1.2, nodes=%+100 or cores=%-16 is wanted", why)
+      assert.matches("expected jobs=1.2, nodes=%+100 or cores=%-16", why)
     end)
   end
 

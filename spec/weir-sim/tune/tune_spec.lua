@@ -70,8 +70,8 @@ describe("a space", function()
 
   for _, case in ipairs {
     { "low", "easy", nil, "neither low nor easy has an option with a range" },
-    { "low", "hybrid", { "n=1..2" }, "no option n has a range" }, { "low", "hybrid", { "k" }, "NAME=MIN..MAX is wanted" },
-    { "low", "hybrid", { "k=5..2" }, "NAME=MIN..MAX is wanted" }, { "low", "hybrid", { "k=-1..2" }, "takes k from 0 to 1e+06" },
+    { "low", "hybrid", { "n=1..2" }, "no option n has a range" }, { "low", "hybrid", { "k" }, "expected NAME=MIN..MAX" },
+    { "low", "hybrid", { "k=5..2" }, "expected NAME=MIN..MAX" }, { "low", "hybrid", { "k=-1..2" }, "takes k from 0 to 1e+06" },
     { "low", "hybrit", nil, 'did you mean "hybrid"' }, { "lov", "hybrid", nil, "lov" },
     { "low", "priority:age=-1", nil, "option 'age': -1" }, { "low", "hybrid:k=2000000", nil, "above 1000000, the most" },
   } do
@@ -88,7 +88,7 @@ describe("an option of a queue policy", function()
     { "{ k = { default = 5, min = 6 } }", "", "option 'k': 5 is below 6, the least" },
     { "{ k = { default = 5, max = 9 } }", ":k=10", "above 9" },
     { "{ k = { least = 5 } }", "", "there is no 'least'; an option has type, default, min, max, choices, doc" },
-    { "{ k = { doc = 'x' } }", "", "a type or a default is wanted" },
+    { "{ k = { doc = 'x' } }", "", "expected a type or a default" },
     { "{ k = { type = 'integer' } }", ":k=2.5", "integer expected, got '2.5'" },
   } do
     it("is refused: " .. case[3], function()
@@ -431,10 +431,10 @@ describe("weir tune", function()
   end)
 
   for _, case in ipairs {
-    { {}, "tune: a TRACE is wanted" }, { { "/none.swf" }, "/none.swf: there is no such file" }, { { "%s", "%s" }, "one TRACE too many" },
+    { {}, "tune: expected a TRACE" }, { { "/none.swf" }, "/none.swf: there is no such file" }, { { "%s", "%s" }, "one TRACE too many" },
     { { "%s" }, "neither low nor easy has an option" }, { { "%s", "--minimise", "wait" }, 'there is no objective "wait"' },
     { { "%s", "--budget", "1" }, "--budget: a number from 2" }, { { "%s", "--train", "1" }, "--train: a number from 0.1" },
-    { { "%s", "-q", "hybrid", "--vary", "z=1..2" }, "no option z" }, { { "/dev/null", "-q", "hybrid" }, "is empty, a trace is wanted" },
+    { { "%s", "-q", "hybrid", "--vary", "z=1..2" }, "no option z" }, { { "/dev/null", "-q", "hybrid" }, "is empty, expected a trace" },
     { { "%s", "-q", "hybrid", "--map", "slot=N/disk" }, "0 of 120 jobs fit into the machine" },
   } do
     it("refuses: " .. case[2], function()

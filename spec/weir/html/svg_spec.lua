@@ -233,7 +233,7 @@ describe("an SVG picture", function()
   end)
 
   for _, case in ipairs {
-    { { width = 319 }, "a width of 319: 320 to 8000 are wanted" }, { { width = 8001 }, "a width of 8001" },
+    { { width = 319 }, "a width of 319: expected 320 to 8000" }, { { width = 8001 }, "a width of 8001" },
     { { by = "property." }, "one of job, state, type, property.KEY, tag.KEY" }, { { by = "x.y" }, "colours by" },
   } do
     it("is refused: " .. case[2], function()

@@ -96,7 +96,7 @@ local REFUSED = {
   { "a descending range", 'Hierarchy "default" { ListOf{ Resource, ids = "5-3", args = { "a" } } }', "m.lua:1: ListOf: ids" },
   { "a list of nothing known", 'Hierarchy "default" { ListOf{ Nose, ids = "1", args = {} } }', "m.lua:1: ListOf: a type" },
   { "an unknown type", '\n\nuses "Nose"', 'm.lua:3: uses "Nose": there is no Nose.lua in ./types, .' },
-  { "a type with a path", 'uses "../../secret"', "m.lua:1: uses: a name is wanted" },
+  { "a type with a path", 'uses "../../secret"', "m.lua:1: uses: expected a name" },
   { "a second such hierarchy", 'Hierarchy "default" { Resource{ "a" } }\nHierarchy "default" { Resource{ "b" } }',
     'm.lua:2: Hierarchy "default" is there already' },
   { "two at the top", 'Hierarchy "default" { Resource{ "a" }, Resource{ "b" } }', "m.lua:1: Hierarchy \"default\": one resource" },

@@ -181,7 +181,7 @@ describe("a recording", function()
     { "not where its job has other resources", 'e:match "slot=2/node"\n',
       "weir: job 1 of the recording has /cluster0/node0:1, and here /cluster0/node0:1 /cluster0/node1:1\n" },
     { "not where another job has its resources", 'e:match("slot=1/node", { job = 7 })\n',
-      "weir: job 1 of the recording has 1 of /cluster0/node0; here: 1 units are wanted, 0 of 1 are free\n" },
+      "weir: job 1 of the recording has 1 of /cluster0/node0; here: 1 units requested, 0 of 1 are free\n" },
     { "not where another job is", 'e:match "slot=1/node"\ne:match("slot=1/node", { job = 7 })\n',
       "weir: the books came out differently: " },
   } do

@@ -95,7 +95,7 @@ describe("the page of a method of graphs", function()
   for _, name in ipairs(names) do
     it(("g:%s names the arguments that the method takes"):format(name), function()
       local call, page, w = CALLS[name], pages[name], world()
-      assert.truthy(call, "a call is wanted here")
+      assert.truthy(call, "expected a call here")
       -- what unlink returns, and the picks of resolve, are braces, too
       local text = page.text:gsub("list of {.-}", ""):gsub("The picks {.-}", "")
       for _, option in ipairs(options(text)) do assert.truthy(call:find("%f[%w]" .. option .. " ="), option) end

@@ -539,7 +539,7 @@ print(job.state, job.finish, s:utilisation(), #s:faults())
     { "DIR/none.lua", 2, "none.lua: cannot open: No such file" }, { "DIR/empty", 2, "there is no *.lua in" },
     { "DIR/broken.lua", 2, "broken.lua:2:" }, { "--tap --json DIR/scenarios", 2, "one of --json" },
     { "--seed 3 DIR/scenarios", 2, "--seed is for --random" }, { "--random 3 --tap", 2, "--tap is not for --random" },
-    { "--random 3 x.lua", 2, "one too many" }, { "--random no", 2, "a whole number from 1 to 1000000000 is wanted" },
+    { "--random 3 x.lua", 2, "one too many" }, { "--random no", 2, "expected a whole number from 1 to 1000000000" },
     { "--random 1 -q esay", 2, 'did you mean "easy"' }, { "--random 1 --assert 'oops('", 2, "--assert" },
     { "-p lwo DIR/scenarios/good.lua", 2, "no policy" }, { "--random 1 -r none.json", 2, "none.json" },
     { "-o nothere DIR/scenarios/good.lua", 2, "nothere" }, { "DIR/raises.lua", 1, "on purpose" },

@@ -125,7 +125,7 @@ rack1
     assert.error_matches(function() g:format("tree", { start = other:root() }) end, "another graph")
     assert.equal("invalid", select(3, g:save("/nonexistent", { format = "tree", changed = true })))
     assert.equal("io", select(3, g:save("/nonexistent/x", { format = "tree" })))
-    assert.matches("rlite.*tree is wanted", select(2, g:format "png"))
+    assert.matches("expected one of .*rlite.*tree", select(2, g:format "png"))
   end)
 
   it("goes into an open file only", function()

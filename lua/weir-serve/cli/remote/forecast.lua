@@ -153,7 +153,7 @@ function M.shadow.run(client, opts)
   elseif what == "stop" then
     if not remote.ask(client, "shadow.stop").stopped then out.fail(1, "there is no shadow") end
   else
-    out.fail(2, 'shadow: start, status or stop is wanted, not "%s"', what)
+    out.fail(2, 'shadow: expected start, status or stop, not "%s"', what)
   end
 end
 

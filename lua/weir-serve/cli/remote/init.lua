@@ -93,7 +93,7 @@ function M.run(words)
   if socket == "--help" or access and access.help then return help() end
   if not access then out.fail(2, "%s; see weir -s SOCKET --help", wrong) end
   local name = access[1]
-  if not name then out.fail(2, "a command is wanted: %s, top; see weir -s SOCKET --help", table.concat(M.names(), ", ")) end
+  if not name then out.fail(2, "missing command: expected one of %s, top; see weir -s SOCKET --help", table.concat(M.names(), ", ")) end
   local rest = table.move(access, 2, #access, 1, {})
   if name == "top" then return top(socket, access, rest) end
   local chosen = command(name)

@@ -90,7 +90,7 @@ M.release = {
 }
 
 local function id_of(word)
-  return math.tointeger(tonumber(word)) or out.fail(2, 'the id of a job is wanted, not "%s"', word)
+  return math.tointeger(tonumber(word)) or out.fail(2, 'expected the id of a job, not "%s"', word)
 end
 
 function M.release.run(client, opts)
@@ -109,7 +109,7 @@ end
 -- ---- stages ------------------------------------------------------------------------------------------------
 
 local function stage_of(word)
-  return math.tointeger(tonumber(word)) or out.fail(2, 'the number of a stage is wanted, not "%s"', word)
+  return math.tointeger(tonumber(word)) or out.fail(2, 'expected the number of a stage, not "%s"', word)
 end
 
 M.commit = {

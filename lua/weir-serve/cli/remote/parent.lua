@@ -45,9 +45,9 @@ end
 
 function M.parent.run(client, opts)
   local what = opts[1] or "status"
-  if not ASK[what] then out.fail(2, 'parent: status, grow or shrink is wanted, not "%s"', what) end
+  if not ASK[what] then out.fail(2, 'parent: expected status, grow or shrink, not "%s"', what) end
   if (what == "status") ~= (opts[2] == nil) then
-    out.fail(2, "parent: grow JOB or shrink TARGETS is wanted, or status alone")
+    out.fail(2, "parent: expected status, grow JOB or shrink TARGETS")
   end
   local status = ASK[what](client, opts[2], opts)
   if opts.json then out.json(status) else show(status) end

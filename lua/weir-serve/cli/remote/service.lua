@@ -35,7 +35,7 @@ function M.policy.run(client, opts)
   elseif what == "reload" and not opts[2] then
     about = remote.ask(client, "policy.reload")
   else
-    out.fail(2, "policy: list, load NAME-OR-FILE or reload is wanted")
+    out.fail(2, "policy: expected list, load NAME-OR-FILE or reload")
   end
   out.line(("%s  %s"):format(out.style().bold(about.label), about.doc or ""))
 end
@@ -68,7 +68,7 @@ local TAKES = { drain = true, undrain = true, exclude = true, include = true, mo
 -- Returns the R in a file, as a table.
 local function resources_in(path)
   local R, why = core.json_decode(out.check(files.read(path, "R")))
-  if type(R) ~= "table" then out.fail(2, "%s: an R is wanted%s", path, why and ": " .. tostring(why) or "") end
+  if type(R) ~= "table" then out.fail(2, "%s: expected an R%s", path, why and ": " .. tostring(why) or "") end
   return R
 end
 
@@ -94,8 +94,8 @@ function M.resource.run(client, opts)
   if what ~= "status" and what ~= "add" and not TAKES[what] then
     out.fail(2, 'resource: there is no "%s"%s', what, suggest.among(what, tables.append(tables.keys(TAKES), { "status", "add" })))
   end
-  if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: ranks, 0-3,7, or names, node[0-3], are wanted", what) end
-  if what == "add" and not opts[2] then out.fail(2, "resource: add R-FILE: an R is wanted") end
+  if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: expected ranks, 0-3,7, or names, node[0-3]", what) end
+  if what == "add" and not opts[2] then out.fail(2, "resource: add R-FILE: expected an R") end
   if opts[3] and not THIRD[what] then out.fail(2, 'resource: "%s" is one word too many', opts[3]) end
   local params = what == "add" and { R = resources_in(opts[2]) } or TAKES[what] and { targets = targets_of(client, opts[2]) } or nil
   if opts[3] then params[THIRD[what]] = opts[3] end

@@ -137,7 +137,7 @@ end
 -- Returns the part of a job named by a call and the name of the field: units of a pool, ranks, or an R.
 local function part(self, p)
   local path, ranks, R = p.path, p.ranks, p.R
-  if (path and 1 or 0) + (ranks and 1 or 0) + (R and 1 or 0) ~= 1 then params.fail("invalid", "one of path, ranks and R is wanted") end
+  if (path and 1 or 0) + (ranks and 1 or 0) + (R and 1 or 0) ~= 1 then params.fail("invalid", "expected one of path, ranks and R") end
   if ranks then return { ranks = ranks }, "ranks" end
   if R then return R, "R" end
   local v = params.check_field("path", self.graph:vertex(path))
@@ -146,7 +146,7 @@ end
 
 -- Asks a child to give targets back. A child releases whole targets only, as soon as no job of the child uses them.
 local function ask_back(self, call, p, child)
-  if not p.ranks then params.fail("busy", "job %d is an instance of its own: it gives back targets, so ranks is wanted", child.job) end
+  if not p.ranks then params.fail("busy", "job %d is an instance of its own and returns targets: expected ranks", child.job) end
   params.check(self.child_instances:ask_back(child, p.ranks, p.pass))
   self:changed()
   call.answer { job = child.job, leaving = tostring(child.leaving) }

@@ -69,7 +69,7 @@ function SHOW.totals(self, v)
 end
 
 function SHOW.pool(_, v)
-  if not v then params.fail("invalid", "field 'uri' is missing: the path of the vertex that is to be shown in full is wanted") end
+  if not v then params.fail("invalid", "field 'uri' is missing: expected the path of the vertex to show in full") end
   return without_own(pool.describe(v))
 end
 
@@ -98,7 +98,7 @@ end
 local function check_scores(found)
   for _, entry in ipairs(found) do
     if math.abs(entry.score) == math.huge then
-      params.fail("policy", "field 'filter': evaluate: a finite number is wanted, not %g", entry.score)
+      params.fail("policy", "field 'filter': evaluate: expected a finite number, not %g", entry.score)
     end
   end
 end

@@ -38,10 +38,10 @@ end
 -- a file of the service's host.
 local function load(self, p)
   local name, source = p.name, p.source
-  if (name ~= nil) == (source ~= nil) then params.fail("invalid", "one of name and source is wanted") end
+  if (name ~= nil) == (source ~= nil) then params.fail("invalid", "expected one of name and source") end
   if source then return params.check_field("source", policies.of_text(source, nil, self.policy)), nil end
   if name:find("/", 1, true) or name:find "%.lua" then
-    params.fail("invalid", "field 'name': a policy by its name is wanted, or its source")
+    params.fail("invalid", "field 'name': expected the name of a policy, or its source")
   end
   return params.check_field("name", policies.load(name)), name
 end

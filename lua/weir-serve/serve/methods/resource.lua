@@ -99,7 +99,7 @@ end
 -- Returns the targets of a command, all known to the provider; an unknown target ends the call before any effect.
 local function targets_of(self, text)
   local set = params.check(core.idset(text))
-  if set:empty() then params.fail("invalid", "targets: at least one is wanted") end
+  if set:empty() then params.fail("invalid", "targets: expected at least one") end
   local missing = set - self.provider.targets
   if not missing:empty() then params.fail("unknown", "there is no target %s here", tostring(missing)) end
   return set

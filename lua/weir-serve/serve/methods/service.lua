@@ -49,7 +49,7 @@ local function about(name, services)
   local found = examples.of(name, services.modules)
   if not found then params.fail("unknown", 'there is no method "%s"', name:sub(1, 64)) end
   local row, fields = params.row(name), {}
-  for field, spec in pairs(row.fields) do fields[field] = params.wanted(spec) .. (spec.needed and "; needed" or "") end
+  for field, spec in pairs(row.fields) do fields[field] = params.expected(spec) .. (spec.needed and "; needed" or "") end
   return { method = name, example = found.example, about = found.about, changes = core.array(row.changes), params = fields,
     needs = roles.needed(name, core.json_decode(found.example).params) }
 end

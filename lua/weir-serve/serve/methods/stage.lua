@@ -66,7 +66,7 @@ function M.stage(self, call, p)
   end
   local lease = p.lease or math.min(LEASE, longest)
   if lease > longest then params.fail("limit", "field 'lease': %d seconds are the most that may be", longest) end
-  if lease == 0 then params.fail("invalid", "field 'lease': seconds above 0 are wanted") end
+  if lease == 0 then params.fail("invalid", "field 'lease': expected seconds above 0") end
   local asked, about = job_calls.request(p), job_calls.about(call, p)
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   self.counts.matches = self.counts.matches + 1
@@ -129,7 +129,7 @@ end
 
 -- Returns the argument of engine:allocate, from paths, {path, amount} or an R.
 local function listed(self, p)
-  if (p.vertices == nil) == (p.R == nil) then params.fail("invalid", "one of vertices and R is wanted") end
+  if (p.vertices == nil) == (p.R == nil) then params.fail("invalid", "expected one of vertices and R") end
   if p.R then return p.R, "R" end
   local list = {}
   for i, x in ipairs(p.vertices) do
@@ -148,7 +148,7 @@ function M.allocate(self, call, p)
   if p.start and p.start > self.engine:now() and not p.duration then
     params.fail("invalid", "field 'duration': a start in the future requires a duration")
   end
-  if p.duration == 0 then params.fail("invalid", "field 'duration': seconds above 0 are wanted") end
+  if p.duration == 0 then params.fail("invalid", "field 'duration': expected seconds above 0") end
   if p.job then self.child_instances:update() end
   local a, why, code, lost = self.follower:allocate(what, { job = p.job, start = p.start, duration = p.duration })
   if not a and code ~= "busy" and code ~= "exists" then params.fail(code, "field '%s': %s", field, why) end

@@ -137,7 +137,7 @@ end
 -- Returns the changes of a log.
 local function read_log(self, redo)
   local changes, found = {}, 0
-  if type(redo.log) ~= "string" or type(redo.parts) ~= "number" then failure.raise("redo: {log, parts} is wanted", "parse") end
+  if type(redo.log) ~= "string" or type(redo.parts) ~= "number" then failure.raise("redo: expected {log, parts}", "parse") end
   must(self.kv:each(("%slog/%s/"):format(self.prefix, redo.log), function(entry)
     changes[math.tointeger(tonumber(entry.key:match "(%d+)$")) or 0] = decode(entry.text)
     found = found + 1

@@ -197,7 +197,7 @@ local function parse(text)
     if not rest then break end
   end
   if #endpoints == 0 or prefix:find "[,%s%c]" or (prefix ~= "" and prefix:sub(1, 1) ~= "/") then
-    return nil, ("etcd:%s: http://HOST:PORT[,http://HOST:PORT...][/PREFIX] is wanted"):format(text), "invalid"
+    return nil, ("etcd:%s: expected http://HOST:PORT[,http://HOST:PORT...][/PREFIX]"):format(text), "invalid"
   end
   prefix = prefix:gsub("/+$", "")
   return endpoints, prefix ~= "" and prefix or "/weir"

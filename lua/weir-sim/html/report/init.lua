@@ -114,7 +114,7 @@ end
 
 local function check_job(run, i, job)
   if type(job) ~= "table" or job.id == nil then fail("%s: job %d of the list has no id", run.title, i) end
-  if not is_number(job.submit) then fail("%s: job %s: submit: a time in seconds is wanted", run.title, job.id) end
+  if not is_number(job.submit) then fail("%s: job %s: submit: expected a time in seconds", run.title, job.id) end
   for _, name in ipairs { "start", "finish" } do
     if job[name] ~= nil and not is_number(job[name]) then fail("%s: job %s: %s: no time in seconds", run.title, job.id, name) end
   end
@@ -131,7 +131,7 @@ local function note_units(all, run, job)
   if not known then
     local list = units_of(text, run.machine)
     if not list then
-      fail('%s: job %s: resources "%s": idsets of units below %d, or RANKS/IDS with ids below %s, are wanted', run.title, job.id,
+      fail('%s: job %s: resources "%s": expected idsets of units below %d, or RANKS/IDS with ids below %s', run.title, job.id,
         text:sub(1, 80), run.machine.total, run.machine.per_rank or "machine.per_rank")
     end
     known = { #all.flat // 2, #list // 2, count_units(list) }
@@ -230,9 +230,9 @@ end
 
 local function check_run(i, run)
   local m = run.machine
-  if type(run.title) ~= "string" then fail("run %d: a title is wanted", i) end
+  if type(run.title) ~= "string" then fail("run %d: expected a title", i) end
   if type(m) ~= "table" or math.type(m.total) ~= "integer" or m.total < 1 then
-    fail("%s: machine = {type =, total =} is wanted, with a whole number of units from 1 on", run.title)
+    fail("%s: expected machine = {type =, total =}, with a whole number of units from 1 on", run.title)
   end
   for k, job in ipairs(run.jobs or {}) do check_job(run, k, job) end
 end

@@ -62,10 +62,10 @@ local function check_options(action, opts)
     if opts[name] and not owner:find(action, 1, true) then out.fail(2, "policy %s: --%s is for weir policy %s", action, name, owner) end
   end
   if action == "list" and opts[1] then out.fail(2, "policy list takes no %s", opts[1]) end
-  if action == "check" and not opts[1] then out.fail(2, "policy check: which POLICY? a name or a file is wanted") end
-  if action == "new" and (not opts[1] or opts[2]) then out.fail(2, "policy new: one NAME is wanted") end
+  if action == "check" and not opts[1] then out.fail(2, "policy check: expected a POLICY (a name or a file)") end
+  if action == "new" and (not opts[1] or opts[2]) then out.fail(2, "policy new: expected one NAME") end
   if action == "profile" and not opts.policy then
-    out.fail(2, "policy profile: -r RESOURCES, -p POLICY and a JOB are wanted")
+    out.fail(2, "policy profile: expected -r RESOURCES, -p POLICY and a JOB")
   end
 end
 

@@ -197,7 +197,7 @@ end
 return function(opts)
   local name, dir = opts[1], opts.directory or "."
   if not name:find "^[%a_][%w_]*$" then
-    out.fail(2, 'policy new: "%s": a name of letters, digits and _ is wanted', name)
+    out.fail(2, 'policy new: "%s": expected a name of letters, digits and _', name)
   end
   local path, luarc, meta = dir .. "/" .. name .. ".lua", dir .. "/.luarc.json", annotations()
   local function fill(text) return (text:gsub("%%NAME%%", name):gsub("%%PATH%%", path)) end

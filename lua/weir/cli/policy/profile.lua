@@ -49,7 +49,7 @@ end
 
 return function(opts, inputs)
   if queue_policy.names(opts.policy) then return profile_queue(opts) end
-  if not (opts.resources and opts[1]) then out.fail(2, "policy profile: -r RESOURCES, -p POLICY and a JOB are wanted") end
+  if not (opts.resources and opts[1]) then out.fail(2, "policy profile: expected -r RESOURCES, -p POLICY and a JOB") end
   local p = inputs.policy(opts.policy)
   local jobs = inputs.jobs(opts)
   local report = out.check(trial.profile(inputs.resources(opts), p, jobs))

@@ -21,7 +21,7 @@ function M.colour(word)
   local map, key = word:match "^(%a+)[:.](.+)$"
   if map == "property" or map == "tag" then return map .. "." .. key end
   if PLAIN[word] then return PLAIN[word] end
-  return nil, ('colours by "%s": one of use, state, type, property:KEY, tag:KEY is wanted'):format(word), "invalid"
+  return nil, ('colours by "%s": expected one of use, state, type, property:KEY, tag:KEY'):format(word), "invalid"
 end
 
 --- Draws the machine as nested rectangles. opts: start, colour, width (320 to 8000 pixels), all (up

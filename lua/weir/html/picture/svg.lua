@@ -255,7 +255,7 @@ local function meaning_of(by)
   if by == nil or by == "job" or by == "state" or by == "type" then return by or "job" end
   local map, key = by:match "^(%a+)%.(.+)$"
   if map == "property" or map == "tag" then return "map", key, map .. ":" .. key end
-  return nil, ('colours by "%s": one of job, state, type, property.KEY, tag.KEY is wanted'):format(by:sub(1, 64)), "invalid"
+  return nil, ('colours by "%s": expected one of job, state, type, property.KEY, tag.KEY'):format(by:sub(1, 64)), "invalid"
 end
 
 --- Draws a graph. opts: start (a vertex: only the vertex and everything below), by ("job", "state", "type",
@@ -266,7 +266,7 @@ function M.svg(g, opts)
   local by, key, word = meaning_of(opts.by)
   if not by then return nil, key, word end
   if opts.width and (opts.width < M.WIDTH_MIN or opts.width > M.WIDTH_MAX) then
-    return nil, ("a width of %d: %d to %d are wanted"):format(opts.width, M.WIDTH_MIN, M.WIDTH_MAX), "invalid"
+    return nil, ("a width of %d: expected %d to %d"):format(opts.width, M.WIDTH_MIN, M.WIDTH_MAX), "invalid"
   end
   local m, limit = model.of(scene.of(g, opts.start), opts.start), opts.all and BOXES_ALL or boxes.MOST
   local page, width, height

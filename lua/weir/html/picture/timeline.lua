@@ -324,7 +324,7 @@ end
 function M.svg(g, opts)
   opts = opts or {}
   if opts.width and (opts.width < 320 or opts.width > 8000) then
-    return nil, ("a width of %d: 320 to 8000 are wanted"):format(opts.width), "invalid"
+    return nil, ("a width of %d: expected 320 to 8000"):format(opts.width), "invalid"
   end
   local types = g:types()
   local by = opts.by or (tables.has(types, "node") and "node" or "type")

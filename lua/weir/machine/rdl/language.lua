@@ -36,13 +36,13 @@ local NUMBERS = 1000000 -- numbers in a range, at most: more resources would exc
 -- Calls f with each number of a list such as "1-3,7" or "[1-3,7]".
 local function each_number(list, what, f)
   local text = type(list) == "number" and tostring(list) or list
-  if type(text) ~= "string" then fail('%s: numbers such as "0-7" are wanted, not %s', what, show(list)) end
+  if type(text) ~= "string" then fail('%s: expected numbers such as "0-7", not %s', what, show(list)) end
   if text:sub(1, 1) == "[" and text:sub(-1) == "]" then text = text:sub(2, -2) end
   for _, part in ipairs(parts_of(text)) do
     local low, high = part:match "^(%d+)%-(%d+)$"
     local first = math.tointeger(tonumber(low or part:match "^%d+$"))
     local last = high and math.tointeger(tonumber(high)) or first
-    if not first or last < first then fail('%s: numbers such as "0-7,9" are wanted, not %s', what, show(list)) end
+    if not first or last < first then fail('%s: expected numbers such as "0-7,9", not %s', what, show(list)) end
     if last - first >= NUMBERS then
       limit(("%s: %s are more numbers than the %d that one range may have"):format(what, show(part), NUMBERS))
     end
@@ -111,16 +111,16 @@ function Resource.default_tags(self, tags) self.defaults = tags end
 local function value_of(field, key, value)
   if math.type(value) == "float" and math.tointeger(value) then return math.tointeger(value) end
   if type(value) == "string" or type(value) == "number" or value == true then return value end
-  fail("%s.%s: a text, a number or true is wanted, not %s", field, key, show(value))
+  fail("%s.%s: expected a text, a number or true, not %s", field, key, show(value))
 end
 
 -- Normalizes properties and tags: {"bigmem", speed = 3} -> {bigmem = true, speed = 3}; nil for an absent list.
 local function entries(field, list, into)
   if list == nil then return into end
-  if type(list) ~= "table" then fail("%s: a table such as {bigmem = true, speed = 3} is wanted, not %s", field, show(list)) end
+  if type(list) ~= "table" then fail("%s: expected a table such as {bigmem = true, speed = 3}, not %s", field, show(list)) end
   for key, value in pairs(list) do
     if math.type(key) == "integer" then key, value = value, true end
-    if type(key) ~= "string" then fail("%s: a text is wanted as key, not %s", field, show(key)) end
+    if type(key) ~= "string" then fail("%s: expected a text as key, not %s", field, show(key)) end
     into = into or {}
     into[key] = value ~= false and value_of(field, key, value) or nil
   end
@@ -130,7 +130,7 @@ end
 local function whole(field, value, otherwise)
   if value == nil then return otherwise end
   local n = math.type(value) == "integer" and value or math.tointeger(tonumber(value))
-  if not n or n < 0 then fail("%s: a whole number is wanted, not %s", field, show(value)) end
+  if not n or n < 0 then fail("%s: expected a whole number, not %s", field, show(value)) end
   return n
 end
 
@@ -138,7 +138,7 @@ local known = {} -- words already checked: most resources share a few
 
 local function word(field, value)
   if known[value] then return value end
-  if type(value) ~= "string" or value == "" then fail("%s: a text is wanted, not %s", field, show(value)) end
+  if type(value) ~= "string" or value == "" then fail("%s: expected a text, not %s", field, show(value)) end
   if value:find("/", 1, true) then fail('%s: %s has a "/" in it', field, show(value)) end
   known[value] = true
   return value
@@ -163,7 +163,7 @@ local lists = {}
 -- Returns all resources of a nested table as a list without duplicates.
 local function flatten(list)
   if is_resource(list) then list = { list } end
-  if type(list) ~= "table" then fail("children: a list of resources is wanted, not %s", show(list)) end
+  if type(list) ~= "table" then fail("children: expected a list of resources, not %s", show(list)) end
   local out, seen = {}, {}
   for i = 1, #list do
     if not is_resource(list[i]) then fail("children: number %d is %s, not a Resource", i, show(list[i])) end
@@ -178,7 +178,7 @@ end
 
 --- Resource{"node", basename = "tux", id = 3, size = 1, tags = {...}, children = {...}}
 function Resource:initialize(args)
-  if type(args) ~= "table" then fail('a table is wanted, such as Resource{"node", id = 3}, not %s', show(args)) end
+  if type(args) ~= "table" then fail('expected a table, such as Resource{"node", id = 3}, not %s', show(args)) end
   if self.class == Resource then check_arguments(args) end
   local kind = args.type or args[1] or fail 'the type is missing, such as Resource{"node"}'
   self.type, self.id = word("type", kind), whole("id", args.id)
@@ -196,7 +196,7 @@ end
 function Resource:add_child(...)
   for i = 1, select("#", ...) do
     local child = select(i, ...)
-    if not is_resource(child) then fail("add_child: a Resource is wanted, not %s", show(child)) end
+    if not is_resource(child) then fail("add_child: expected a Resource, not %s", show(child)) end
     self[#self + 1] = child
   end
   return self
@@ -229,12 +229,12 @@ end
 
 --- ListOf{Node, ids = "1-18", args = {basename = "tux", ...}}: one resource for each id.
 function ListOf(spec)
-  if type(spec) ~= "table" then fail('ListOf: a table is wanted, such as ListOf{Node, ids = "1-18", args = {...}}') end
+  if type(spec) ~= "table" then fail('ListOf: expected a table, such as ListOf{Node, ids = "1-18", args = {...}}') end
   local kind, ids, made = spec.type or spec[1], spec.ids or spec.hostids, {}
   if type(kind) == "string" then kind = _G[kind] or uses(kind) end
-  if type(kind) ~= "table" then fail('ListOf: a type is wanted, such as ListOf{Node, ids = "1-18"}') end
+  if type(kind) ~= "table" then fail('ListOf: expected a type, such as ListOf{Node, ids = "1-18"}') end
   if not ids then fail 'ListOf: the ids are missing, such as ids = "1-18"' end
-  if type(spec.args) ~= "table" then fail("ListOf: args: a table is wanted, not %s", show(spec.args)) end
+  if type(spec.args) ~= "table" then fail("ListOf: args: expected a table, not %s", show(spec.args)) end
   each_number(ids, "ListOf: ids", function(id) made[#made + 1] = kind(arguments_of(spec.args, id)) end)
   lists[made[1]] = made
   return table.unpack(made)
@@ -334,10 +334,10 @@ end
 --- Hierarchy "default" { Resource{...} } makes a hierarchy, Hierarchy "default:/cab/cab1" { ... } adds resources
 --- below a path.
 function Hierarchy(uri)
-  if type(uri) ~= "string" then fail('Hierarchy: a name is wanted, such as Hierarchy "default" { ... }') end
+  if type(uri) ~= "string" then fail('Hierarchy: expected a name, such as Hierarchy "default" { ... }') end
   if uri:find "%c" then fail("Hierarchy: a control character in its name, at byte %d", (uri:find "%c")) end
   local name, path = uri:match "^([^:/]+):(/.*)$"
-  name = canonical(name or uri:match "^[^:/]+$" or fail('Hierarchy "%s": a name or NAME:/PATH is wanted', uri))
+  name = canonical(name or uri:match "^[^:/]+$" or fail('Hierarchy "%s": expected a name or NAME:/PATH', uri))
   return function(body)
     local list = flatten(body)
     local block = { hierarchy = name, under = path and extend(uri, name, path, list) or add_root(uri, name, list) }
@@ -350,7 +350,7 @@ end
 
 --- uses "Node": loads a type, and makes the class global under the given name.
 function uses(name)
-  if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then fail('uses: a name is wanted, such as uses "Node"') end
+  if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then fail('uses: expected a name, such as uses "Node"') end
   if _G[name] == nil then
     local made = source(name)()
     _G[name] = made or _G[name]
@@ -367,7 +367,7 @@ function print() end -- a description has no output
 
 -- Removes methods and all keys outside of KEPT from a resource and the resources below.
 local function strip(resource, done)
-  if not is_resource(resource) then fail("children: a Resource is wanted, not %s", show(resource)) end
+  if not is_resource(resource) then fail("children: expected a Resource, not %s", show(resource)) end
   if done[resource] then return end
   done[resource] = true
   for key in pairs(resource) do

@@ -623,7 +623,7 @@ describe("a draft", function()
     assert(d:keep())
     assert(core.write_file(link, content() .. " it"))
     assert.equal("through it", content())
-    local says = link .. ": cannot be written: it is a link, a file is wanted"
+    local says = link .. ": cannot be written: it is a link, expected a file"
     assert.same({ nil, says, "io" }, { core.draft(link, { links = false }) })
     assert.same({ nil, says, "io" }, { core.write_file(link, "x", { links = false }) })
     assert.equal("through it", content(link))

@@ -31,7 +31,7 @@ local CALLS = {
   { "options of a picture", function(w) return w.g:write(io.stdout, "svg", { start = "/nowhere" }) end, "nowhere" },
   { "a list of ids and a number", function() return core.idset "1-3" <= false end, "idset" },
   { "a request that cannot be read", function() return weir.request "/proc/self/mem" end, "Input/output error" },
-  { "hosts that are none", function(w) return w.must(w.g:rset()):remap { hosts = "a[" } end, "hostlist: it ends at column 3" },
+  { "hosts that are none", function(w) return w.must(w.g:rset()):remap { hosts = "a[" } end, "hostlist: ends at column 3" },
   { "ids that are none", function() return core.idset "1-3" <= "x-" end, "idset" },
   { "a file that cannot be read", function() return core.load("/proc/self/mem", { format = "jgf" }) end, "cannot read" },
   { "a key of many letters", function()
@@ -56,7 +56,7 @@ local CALLS = {
   { "a score that is a text", function(w) return w.g:walk { best = 2, evaluate = function() return "x" end } end,
     "evaluate must return a number, nil or false, not string" },
   { "a type with quotes", function(w) return core.filter_walk(policy("prune = function() return true end"), w.g, { type = 'a"b' }) end,
-    "type: a name without quotes, backslashes and control characters is wanted" },
+    "type: expected a name without quotes, backslashes and control characters" },
   { "a number that is none", function(w) return w.g:find "size<1e5x" end, "1e5x" },
   { "a text to start from that names nothing", function(w) return w.g:format("dot", { start = "/cluster0/rack9" }) end,
     "there is no 'rack9'" },
