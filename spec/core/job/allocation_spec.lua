@@ -217,7 +217,7 @@ describe("allocations", function()
       { "another vertex", function() return at "rack1/node3" end, "job 1 has nothing at or below /cluster0/rack1/node3", "unknown" },
       { "another rank", function() return { ranks = "1,3" } end, "job 1 has nothing on rank 3", "unknown" },
       { "ranks that are none", function() return { ranks = "2-1" } end, 'ranks: expected a set such as "0-3,7", not "2-1"', "parse" },
-      { "ranks that are empty", function() return { ranks = "" } end, "ranks: a set", "parse" },
+      { "ranks that are empty", function() return { ranks = "" } end, "ranks: expected a set", "parse" },
       { "a core that is not there", function() return { execution = { R_lite = { { rank = "0", children = { core = "3-4" } } } } } end,
         "job 1 has no core 4 on rank 0", "unknown" },
       { "text that is no R", function() return "slot=1/node" end, "expected an R in JSON", "parse" },

@@ -77,9 +77,9 @@ local HOLDS = {
 
 -- Refused expressions, with the column and a part of the message.
 local REFUSED = {
-  { "", 1, "expected type=node" },
+  { "", 1, "expected a test such as type=node" },
   { "type", 5, "comparison" },
-  { "type=", 6, "expected value" },
+  { "type=", 6, "expected a value" },
   { "typ=node", 1, 'did you mean "type"' },
   { "type<node", 5, "expected = or !=" },
   { "state=upp", 7, 'no state "upp"' },
@@ -87,7 +87,7 @@ local REFUSED = {
   { "(type=node", 1, "not closed" },
   { "type=node)", 10, '"and" or "or"' },
   { "type=node state=up", 11, '"and" or "or"' },
-  { "type=node and", 14, "ends where a test" },
+  { "type=node and", 14, "the expression ends" },
   { "name=n[1-", 7, "not closed" },
   { "name=n[3-1]", 8, "no range" },
   { "name=n1]", 8, 'without a "%["' },

@@ -42,11 +42,11 @@ describe("an R", function()
     { "[R1] of another version", { version = 2, execution = { R_lite = weir.array {} } }, "^version: expected 1$" },
     { "[R1] of a version that is no integer", { version = "1", execution = { R_lite = weir.array {} } }, "^version: expected 1$" },
     { "[R1] without execution and scheduling", { version = 1, attributes = {} }, "^neither execution nor scheduling" },
-    { "[R1] whose execution is no object", { version = 1, execution = "x" }, "^execution: an object" },
-    { "[R2] without R_lite", { version = 1, execution = { nodelist = { "a" } } }, "^execution%.R_lite: an array" },
-    { "[R2] with an entry that is none", R { "0-3" }, "^execution%.R_lite%[0%]: an object with rank and children" },
+    { "[R1] whose execution is no object", { version = 1, execution = "x" }, "^execution: expected an object" },
+    { "[R2] without R_lite", { version = 1, execution = { nodelist = { "a" } } }, "^execution%.R_lite: expected an array" },
+    { "[R2] with an entry that is none", R { "0-3" }, "^execution%.R_lite%[0%]: expected an object with rank and children" },
     { "[R2] with a rank that is a number", R { { rank = 0, children = { core = "0" } } },
-      "^execution%.R_lite%[0%]%.rank: a string" },
+      "^execution%.R_lite%[0%]%.rank: expected a string" },
     { "[R2] with no rank in an entry", R { entry("", "0") }, "^execution%.R_lite%[0%]%.rank: is empty" },
     { "[R2] with a rank below 0", R { entry("0", "0"), entry("-1", "0") }, '^execution%.R_lite%[1%]%.rank: "%-1": ', "parse" },
     { "[R2] with a rank in two entries", R { entry("0-3", "0"), entry("3-4", "1") }, "a rank that an earlier entry has" },
@@ -54,21 +54,21 @@ describe("an R", function()
     { "[R3] with fewer hosts than ranks", R({ entry("0-3", "0") }, { nodelist = { "a[0-2]" } }),
       "^execution%.nodelist: names 3 hosts, but R_lite has 4 ranks$" },
     { "[R3] with more hosts than ranks", R({ entry("0", "0") }, { nodelist = { "a", "b" } }), "names 2 hosts, but R_lite has 1 ranks$" },
-    { "[R3] with a list of hosts that is a text", R({ entry("0", "0") }, { nodelist = "a" }), "^execution%.nodelist: an array" },
+    { "[R3] with a list of hosts that is a text", R({ entry("0", "0") }, { nodelist = "a" }), "^execution%.nodelist: expected an array" },
     { "[R3] with a list that cannot be read",
       R({ entry("0", "0") }, { nodelist = { "a", "b[1-" } }), '^execution%.nodelist%[1%]: "b%[1%-": ', "parse" },
     { "[R4] with a property on a rank that is not there", R({ entry("0", "0") }, { properties = { big = "0-1" } }),
       '^execution%.properties%.big: "0%-1" has a rank that R_lite does not have$' },
     { "[R4] with a property without ranks' text", R({ entry("0", "0") }, { properties = { big = true } }),
-      "^execution%.properties%.big: a string" },
+      "^execution%.properties%.big: expected a string" },
     { "[R5] that ends before it starts", R({ entry("0", "0") }, { starttime = 20, expiration = 10 }),
       "^execution%.expiration: .* not after" },
     { "[R5] that ends when it starts", R({ entry("0", "0") }, { starttime = 10.5, expiration = 10.5 }),
       "^execution%.expiration: .* not after" },
-    { "[R5] with a time that is a text", R({ entry("0", "0") }, { starttime = "now" }), "^execution%.starttime: a number of seconds" },
+    { "[R5] with a time that is a text", R({ entry("0", "0") }, { starttime = "now" }), "^execution%.starttime: expected a number of seconds" },
     { "[R5] with a time past all clocks", R({ entry("0", "0") }, { expiration = 1e13 }), "^execution%.expiration: .* more than 9e12" },
     { "with a number of slots below 1", R({ entry("0", "0") }, { nslots = 0 }), "^execution%.nslots: " },
-    { "[R6] whose scheduling is no object", R({}, {}, { scheduling = "x" }), "^scheduling: an object" },
+    { "[R6] whose scheduling is no object", R({}, {}, { scheduling = "x" }), "^scheduling: expected an object" },
   }
   for _, case in ipairs(REFUSED) do
     it(case[1] .. " is refused, with the key", function()
@@ -239,7 +239,7 @@ describe("a resource set is written", function()
   it("in no format that there is not", function()
     local text, why, code = fleet():format "rv2"
     assert.same({ code = "invalid" }, { text = text, code = code })
-    assert.matches('"rv2": one of rv1, rv1_nosched, rlite, rlist', why, 1, true)
+    assert.matches('"rv2": expected one of rv1, rv1_nosched, rlite, rlist', why, 1, true)
   end)
 end)
 
@@ -507,7 +507,7 @@ describe("a set is valid", function()
     { "not without a nodelist", R { entry("0", "0") }, "^execution%.nodelist: is missing" },
     { "not without cores", R({ entry("0", "0"), entry("1", nil, "0") }, { nodelist = { "a,b" } }),
       "^execution%.R_lite: rank 1 has no core$" },
-    { "not with attributes that are none", R({ entry("0", "0") }, { nodelist = { "a" } }, { attributes = "x" }), "^attributes: an object" },
+    { "not with attributes that are none", R({ entry("0", "0") }, { nodelist = { "a" } }, { attributes = "x" }), "^attributes: expected an object" },
     { "not with a graph that is none", R({ entry("0", "0") }, { nodelist = { "a" } }, { scheduling = { graph = {} } }),
       "^scheduling%.graph" },
   }
@@ -634,7 +634,7 @@ describe("a set", function()
     assert.same({ code = "parse" }, { r = r, code = code })
     assert.matches("bad%.R:2:%d+: JSON: ", why)
     assert.equal("io", select(3, weir.R(dir .. "/none.R")))
-    assert.matches("^mine: version: 1", (select(2, weir.R("{}", "mine"))))
+    assert.matches("^mine: version: expected 1", (select(2, weir.R("{}", "mine"))))
     shell.clean()
   end)
 

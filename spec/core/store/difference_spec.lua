@@ -186,14 +186,14 @@ describe("a difference", function()
   end
 
   local FAULTS = {
-    { "{}", "is no difference" }, { "[]", "is an array, expected an object" }, { "", "JSON" },
+    { "{}", "is not a difference" }, { "[]", "is an array, expected an object" }, { "", "JSON" },
     { '{"graph":{}}', 'is not a difference: expected "weir_difference"' },
-    { with('"version":1,"from"', '"version":2,"from"'), "version: an integer from 1 to 1" },
+    { with('"version":1,"from"', '"version":2,"from"'), "version: expected an integer from 1 to 1" },
     { with('"version":1,"from":', '"from":'), "must begin with version and from" },
     { with('"nodes":', '"nodez":'), "nodez: is unknown" },
     { with('"nodes":%b[]', '"nodes":[]'), "nodes: the steps end at 0 of 7" },
     { with('"nodes":%b[]', '"nodes":[{"keep":9}]'), "nodes: the steps go through more than 7 vertices" },
-    { with('"nodes":%b[]', '"nodes":[{"keep":0}]'), "nodes: keep or drop: an integer from 1" },
+    { with('"nodes":%b[]', '"nodes":[{"keep":0}]'), "nodes: keep or drop: expected an integer from 1" },
     { with('"nodes":%b[]', '"nodes":[{"drop":7}]'), "edges: an edge stays, but a vertex at its end goes" },
     { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"depth":9,"metadata":{}}]}]'), "at depth 9 follows" },
     { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"depth":1}]}]'), "a vertex needs depth and metadata" },
@@ -215,7 +215,7 @@ describe("a difference", function()
     { with('"edges":%b[]', '"edges":[{"keep":1},{"add":[{"source":"1"}]}]'), "edges: source or target: is a string, expected an integer" },
     { with('"edges":%b[]', '"edges":[{"set":[]}]'), 'edges: "set" is none of keep, drop, add' },
     { with('"jobs":%b{}', '"jobs":{"set":[{"id":1,"state":"x"}]}'), 'jobs.set: "state" is unknown, or given twice' },
-    { with('"jobs":%b{}', '"jobs":{"set":[{"id":0}]}'), "jobs.set: id: an integer from 1" },
+    { with('"jobs":%b{}', '"jobs":{"set":[{"id":0}]}'), "jobs.set: id: expected an integer from 1" },
     { with('"jobs":%b{}', '"jobs":{"set":[{"id":1,}]}'), "JSON" },
     { with('"jobs":%b{}', '"jobs":{"add":[]}'), 'jobs: "add" is none of drop, set' },
     { with('"nodes":%b[]', '"nodes":[{"keep":2},{"drop":1},{"keep":4}]'), "jobs: job 1 stays, but a vertex of it goes" },

@@ -378,7 +378,7 @@ describe("whose job it is counts", function()
     assert.equal("rejected: too big for user bob", call(boss, "match", with("bob", { filter = filter })))
     assert.matches("^invalid: field 'about'.*there is no 'usr'", call(boss, "match", { request = "node", about = { usr = "x" } }))
     local wrong = { request = "node", about = { priority = "x" } }
-    assert.matches("^invalid: field 'about'.*priority: a number", call(boss, "match", wrong))
+    assert.matches("^invalid: field 'about'.*priority: expected a number", call(boss, "match", wrong))
     assert.equal("rejected", assert(alice:ask("explain", big)).verdict)
     assert.equal("fits", assert(boss:ask("explain", with "root")).verdict)
     assert.equal("ok", call(boss, "match", with("root", { filter = filter })))

@@ -121,7 +121,7 @@ drained: 3  disk
     { { "nope" }, 2, 'no command "nope"' },
     { { "serve" }, 2, 'no command "serve"' },
     { { "match" }, 2, "JOB is missing" },
-    { {}, 2, "expected a command" },
+    { {}, 2, "missing command" },
     { { "call", "nope" }, 1, "no method" },
     { { "call", "match", "{" }, 2, "PARAMS is a JSON object" },
     { { "resource", "nope" }, 2, 'no "nope"' },

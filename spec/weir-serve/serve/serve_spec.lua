@@ -166,7 +166,7 @@ describe("the service", function()
     { "a request that is missing", '{"id":1,"method":"match"}', "'request' is missing", "invalid" },
     { "a shape that is none", '{"id":1,"method":"match","params":{"request":"slot=/"}}', "request", "parse" },
     { "the name of a file as a request", '{"id":1,"method":"match","params":{"request":"/etc/passwd"}}', "request", "parse" },
-    { "a policy by its path", '{"id":1,"method":"policy.load","params":{"name":"/tmp/x.lua"}}', "by its name", "invalid" },
+    { "a policy by its path", '{"id":1,"method":"policy.load","params":{"name":"/tmp/x.lua"}}', "the name of a policy", "invalid" },
     { "a policy that does not load", '{"id":1,"method":"policy.load","params":{"source":"return 3"}}', "table", "policy" },
     { "what never fits", '{"id":1,"method":"match","params":{"request":"slot=9/node"}}', "never", "infeasible" },
     { "a job that is not there", '{"id":1,"method":"release","params":{"job":7}}', "job 7", "unknown" },

@@ -363,7 +363,7 @@ describe("ids and owners of jobs", function()
       local graph <close> = assert(w.service.graph:dup())
       local none, why, code = service.new(graph, { state_loaded = true, clock = "manual", log = print })
       assert.same({ nil, "parse" }, { none, code })
-      assert.matches("unexpected there: " .. case[3], why, 1, true)
+      assert.matches("unexpected " .. case[3], why, 1, true)
     end)
   end
 

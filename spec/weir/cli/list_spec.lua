@@ -157,7 +157,7 @@ describe("weir list", function()
     { { "-s", ",", "ANSWER" }, "--states: expected a state" },
     { { "-o", "wide", "ANSWER" }, "--format: wide is neither default" },
     { { "-o", "{nodes}", "ANSWER" }, '--format: there is no field "nodes" (did you mean "nnodes"?)' },
-    { { "-o", "{nnodes:x}", "ANSWER" }, '--format: "x" is no way to lay out a field' },
+    { { "-o", "{nnodes:x}", "ANSWER" }, '--format: "x" is not a field layout' },
     { { "-o", "{nnodes", "ANSWER" }, "--format: a field is not closed" },
     { { "-o", "nnodes}", "ANSWER" }, "--format: a } stands alone" },
     { { "-o", "{state!d}", "ANSWER" }, "conversions are for times" },

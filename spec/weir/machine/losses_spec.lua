@@ -50,7 +50,7 @@ describe("what a format cannot hold", function()
   it("is not listed for pictures, which nobody loads", function()
     local list, why, code = machine():losses "svg"
     assert.same({ nil, "invalid" }, { list, code })
-    assert.matches('"svg" is not a format that can be loaded again: one of csv, document,', why, 1, true)
+    assert.matches('"svg" is not a format that can be loaded again: expected one of csv, document,', why, 1, true)
     assert.has_error(function() machine():losses() end)
   end)
 

@@ -313,7 +313,7 @@ describe("[R6] JSON graphs", function()
     { document(TWO, { { "a", "b", '{"name":{"power":"a","power":"b"}}' } }), 'graph.edges[0].metadata.name: "power" is given twice' },
     { document({ { "a", '"type":"core","type":"node"' } }, {}), "graph.nodes[0].metadata.type: is given twice" },
     { document({ { "a", '"type":"core","tags":{"x":"1","x":"2"}' } }, {}), 'graph.nodes[0].metadata.tags: "x" is given twice' },
-    { document({ { "a", '"type":"core","uuid":"x"' } }, {}), 'graph.nodes[0].metadata.uuid: "x" is no UUID' },
+    { document({ { "a", '"type":"core","uuid":"x"' } }, {}), 'graph.nodes[0].metadata.uuid: "x" is not a UUID' },
     { document({ { "a", '"type":"core","rank":4294967296' } }, {}), "metadata.rank: is 4294967296, it must be from -1 to 4294967295" },
     { document({ { "a", '"type":"core","size":99999999999999999999' } }, {}), "metadata.size: is 99999999999999999999, it must be from" },
     { document({ { "a", '"type":"core","size":1.0' } }, {}), "metadata.size: is a real number, expected an integer" },
