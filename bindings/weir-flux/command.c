@@ -25,9 +25,9 @@ static const char usage[] = "usage: flux weir COMMAND\n"
                             "                                     policies, or files, whose text is sent\n"
                             "  try [policy=P] [queue=Q]           what the jobs that wait would do under"
                             " these policies\n"
-                            "  shadow start [policy=P] [queue=Q]  run these policies beside those in force\n"
+                            "  shadow start [policy=P] [queue=Q]  run these policies alongside those in force\n"
                             "  shadow status [--json] [--report DIR]   what became of it; a page into DIR\n"
-                            "  shadow stop                        ends it, and tells what became of it\n"
+                            "  shadow stop                        ends it and prints the result\n"
                             "  dump                               the machine and the books, as a JSON graph\n"
                             "  stats                              what the scheduler has done so far\n";
 

@@ -112,7 +112,7 @@ static void wait_for(struct shadow *s, flux_future_t *f, flux_continuation_f the
     if (f && flux_future_then(f, -1, then, s) == 0)
         return;
     flux_future_destroy(f);
-    end(s, "the instance cannot be asked any more");
+    end(s, "the instance no longer answers");
 }
 
 static void look_at_queue(struct shadow *s, const char *name)
@@ -156,7 +156,7 @@ static void on_jobs(flux_future_t *f, void *arg)
     const char *text;
 
     if (flux_rpc_get(f, &text) < 0) {
-        end(s, "the instance tells nothing of its jobs any more: its job manager was loaded again");
+        end(s, "the instance no longer reports jobs: its job manager was reloaded");
         return;
     }
     hear(s, "job", text);
@@ -168,7 +168,7 @@ static void on_resources(flux_future_t *f, void *arg)
     struct shadow *s = arg;
 
     if (flux_future_get(f, NULL) < 0) {
-        end(s, "the instance tells nothing of its resources any more: that module was loaded again");
+        end(s, "the instance no longer reports resources: its resource module was reloaded");
         return;
     }
     look(s, "resource.status", on_status);
@@ -421,7 +421,7 @@ static int start(flux_t *h, int argc, char **argv)
     else if (*told)
         fprintf(stderr, "flux weir: shadow: %s\n", told);
     else
-        rc = puts("It runs beside the policies in force; flux weir shadow status tells what comes of it.") < 0 ? 2 : 0;
+        rc = puts("It runs alongside the policies in force; flux weir shadow status shows the result.") < 0 ? 2 : 0;
     free(told);
     return rc;
 }

@@ -256,7 +256,7 @@ static int check(const weir_graph *g, const weir_match_options *o, weir_vertex w
     if (rc)
         return rc;
     if (o->at < g->now || o->at == WEIR_FOREVER)
-        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at,
+        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us is before the clock, %" PRId64 " us", o->at,
                          g->now);
     if (where != WEIR_NONE && !vertex_valid(g, where))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", where);

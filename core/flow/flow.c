@@ -26,7 +26,7 @@ static int check_options(const weir_graph *g, const weir_flow_options *o, uint32
 {
     *subsystem = o->subsystem ? weir_subsystem_find(weir_graph_edges(g), o->subsystem) : WEIR_NONE;
     if (!o->subsystem)
-        return weir_fail(err, WEIR_EINVAL, "a flow is asked for in a subsystem");
+        return weir_fail(err, WEIR_EINVAL, "a flow needs a subsystem");
     if (*subsystem == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no subsystem '%.100s'", o->subsystem);
     if (*subsystem == 0)

@@ -8,7 +8,7 @@ int weir_build_holes(const weir_graph *g, uint64_t holes, weir_err *err)
 {
     if (holes <= BUILD_HOLES + (uint64_t)g->limit * BUILD_HOLES_EACH)
         return WEIR_OK;
-    return weir_fail(err, WEIR_ELIMIT, "more than %u places among the children of vertices stand empty", BUILD_HOLES);
+    return weir_fail(err, WEIR_ELIMIT, "more than %u places among the children of vertices are empty", BUILD_HOLES);
 }
 
 /* Counts the places below each vertex; *inners is the number of vertices with children. */
@@ -78,7 +78,7 @@ static int fill_lists(weir_graph *g, weir_err *err)
         in = x->parent == WEIR_NONE ? NULL : inner_of(g, x->parent);
         place = (in ? in->kids : g->roots) + x->pos;
         if (*place != WEIR_NONE)
-            return weir_fail(err, WEIR_EPARSE, "vertex %u: another vertex stands in its place below its parent", v);
+            return weir_fail(err, WEIR_EPARSE, "vertex %u: another vertex is in its place below its parent", v);
         *place = v;
         if (in)
             in->holes--;

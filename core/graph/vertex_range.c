@@ -83,7 +83,7 @@ static int check_range(const struct weir_restore *p, const struct weir_vertex_ra
     if (r->kind >= g->nkinds)
         return misplaced(p, r, "there is no such kind");
     if (r->place == WEIR_NONE && (r->parent != WEIR_NONE || r->count > 1))
-        return misplaced(p, r, "a vertex without a place stands alone and has no parent");
+        return misplaced(p, r, "a vertex without a place has no parent");
     if (r->place != WEIR_NONE && (uint64_t)r->place + r->count > UINT32_MAX - 1)
         return weir_build_holes(g, UINT64_MAX, p->err);
     if (__builtin_mul_overflow(r->step, (int64_t)r->count, &last) || __builtin_add_overflow(r->id, last, &last))

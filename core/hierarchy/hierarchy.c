@@ -300,7 +300,7 @@ int weir_hierarchy_find(weir_graph *g, const char *name, struct hierarchy **out,
     if (rc)
         return rc;
     if (s == WEIR_NONE || s == 0)
-        return weir_fail(err, WEIR_ENOENT, "there is no hierarchy '%.100s' beside containment", name);
+        return weir_fail(err, WEIR_ENOENT, "there is no hierarchy '%.100s' other than containment", name);
     if (g->building)
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     h = find_or_add(g, name, false);

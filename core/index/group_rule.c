@@ -19,9 +19,9 @@ int weir_choice_check(const weir_policy *p, weir_err *err)
     if (c->kind < WEIR_CHOOSE_LONGEST || c->kind > WEIR_CHOOSE_BESIDE)
         return weir_fail(err, WEIR_EINVAL, "policy %s: there is no choice %d", name, c->kind);
     if (c->kind == WEIR_CHOOSE_CLOSEST && (!c->property || c->group || c->subsystem))
-        return weir_fail(err, WEIR_EINVAL, "policy %s: the closest candidates are told by a property", name);
+        return weir_fail(err, WEIR_EINVAL, "policy %s: the choice of the closest candidates needs a property", name);
     if (c->kind == WEIR_CHOOSE_BESIDE && (!c->type || c->group || c->subsystem || c->property))
-        return weir_fail(err, WEIR_EINVAL, "policy %s: a choice of resources beside one another needs a type", name);
+        return weir_fail(err, WEIR_EINVAL, "policy %s: a choice of adjacent resources needs a type", name);
     if (c->subsystem && !c->type)
         return weir_fail(err, WEIR_EINVAL, "policy %s: groups by subsystem need the type of the vertex above", name);
     if (c->group && p->serial == 0)

@@ -180,13 +180,13 @@ static int check_records(const weir_graph *g, weir_err *err)
         if (jobs_in(g)->starts[i] != j->a.start)
             return broken(err, "a job does not start when it says", i);
         if (j->place >= jobs_in(g)->live || jobs_in(g)->order[j->place] != i)
-            return broken(err, "a job does not stand in the list where it says", i);
+            return broken(err, "a job is not at its place in the list", i);
         if ((j->a.expires ? weir_stage_index(g, -j->a.job) : weir_job_index(g, j->a.job)) != i)
             return broken(err, "a job is not found by its id", i);
         if ((j->a.state == WEIR_RESERVED) != (j->a.start > g->now) || j->displaced)
             return broken(err, "a job is reserved that has begun, or the other way round", i);
         if ((j->a.expires != 0) != (j->place >= jobs_in(g)->live - jobs_in(g)->stages))
-            return broken(err, "a stage stands among the jobs, or the other way round", i);
+            return broken(err, "a stage is among the jobs, or the other way round", i);
         if (j->a.expires && (j->a.expires < jobs_in(g)->first_expiry || j->a.expires <= g->now))
             return broken(err, "a stage has expired, or the first expiry is wrong", i);
         if ((j->queue_place != WEIR_NONE) !=
@@ -194,7 +194,7 @@ static int check_records(const weir_graph *g, weir_err *err)
             return broken(err, "a job is queued without an event, or the other way round", i);
         if (j->queue_place != WEIR_NONE &&
             (j->queue_place >= jobs_in(g)->nqueue || jobs_in(g)->queue[j->queue_place] != i))
-            return broken(err, "a job does not stand in the heap where it says", i);
+            return broken(err, "a job is not at its place in the heap", i);
         pending += j->queue_place != WEIR_NONE;
     }
     for (uint32_t i = 1; i < jobs_in(g)->nqueue; i++)

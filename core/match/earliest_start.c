@@ -365,6 +365,6 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
     }
     return rc ? rc
               : weir_fail(m->err, WEIR_ELIMIT,
-                          "no start was found among the first %d times tried; a later time to look from (at) goes on",
+                          "no start was found among the first %d times tried; search again from a later time (at)",
                           START_TRIES);
 }

@@ -102,8 +102,8 @@ enum {
 static int undecided(const struct errand *e)
 {
     return weir_fail(e->err, WEIR_ELIMIT,
-                     "vertices with several parents in the hierarchy '%.100s' can be dealt out in too many ways "
-                     "to tell whether the request fits",
+                     "vertices with several parents in the hierarchy '%.100s' can be assigned in too many ways "
+                     "to decide whether the request fits",
                      e->h->name);
 }
 
@@ -209,12 +209,12 @@ static int starts_left(const struct errand *e, uint32_t n, int64_t t, int64_t fo
 {
     if (found == WEIR_FOREVER)
         return weir_fail(e->err, WEIR_ELIMIT,
-                         "vertices with several parents in the hierarchy '%.100s' were dealt out for many starts; "
+                         "vertices with several parents in the hierarchy '%.100s' were assigned for many starts; "
                          "the %u from %.15g s on were not tried",
                          e->h->name, n, (double)t / 1e6);
     return weir_fail(e->err, WEIR_ELIMIT,
                      "the request fits at %.15g s, but vertices with several parents in the hierarchy '%.100s' could "
-                     "be dealt out otherwise at %u earlier starts from %.15g s on, which were not tried",
+                     "be assigned otherwise at %u earlier starts from %.15g s on, which were not tried",
                      (double)found / 1e6, e->h->name, n, (double)t / 1e6);
 }
 

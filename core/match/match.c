@@ -306,7 +306,7 @@ int weir_match_check(const weir_graph *g, const weir_match_options *o, weir_err 
     if (g->building)
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     if (o->at < g->now)
-        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at,
+        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us is before the clock, %" PRId64 " us", o->at,
                          g->now);
     if (o->duration < 0)
         return weir_fail(err, WEIR_EINVAL, "a duration of %" PRId64 " us", o->duration);

@@ -389,7 +389,7 @@ static int check_order(const struct query_reader *r, const struct named_field *f
         return WEIR_OK;
     if (f->kind == MAP)
         return refuse(r, op->start, WEIR_EPARSE,
-                      "%s=KEY asks whether the key is there; to compare a value write %s.KEY%s...", f->name, f->name,
+                      "%s=KEY tests whether the key exists; to compare a value write %s.KEY%s...", f->name, f->name,
                       op->text);
     return refuse(r, op->start, WEIR_EPARSE, "\"%s\" cannot be put in order: expected = or !=, not %s", f->name,
                   op->text);

@@ -189,7 +189,7 @@ static int check_alternatives(struct compiler *c, const json_t *list, const weir
 {
     for (size_t i = 1; i < n; i++)
         if (first[i].any != first[0].any)
-            return FAIL(c, json_array_get(list, i), NULL, "an or_slot can only have other or_slots beside it");
+            return FAIL(c, json_array_get(list, i), NULL, "an or_slot can only have other or_slots as siblings");
     return WEIR_OK;
 }
 

@@ -166,6 +166,6 @@ int weir_jobspec_expand(weir_json_document *d, json_t **lists, weir_err *err)
     if (rc != WEIR_ELIMIT)
         return weir_fail_nomem(err);
     return weir_json_document_fail(d, (struct weir_spot){list, d->root, "resources"}, err, WEIR_ELIMIT,
-                                   "the xor_slots stand for more than %d alternatives, or %d resources in these", LISTS,
+                                   "the xor_slots expand to more than %d alternatives, or %d resources in these", LISTS,
                                    WEIR_REQUEST_ALL);
 }

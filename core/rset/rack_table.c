@@ -239,7 +239,7 @@ static int read_level(struct rack_reader *r, const char *type, const json_t *lis
     if (fault)
         return BAD(r, "the type of domains \"%.64s\" %s", type, fault);
     if (!json_is_array(list))
-        return BAD(r, "%.64s must be an array of domains; known besides: cores, gpus, memory, storage", type);
+        return BAD(r, "%.64s must be an array of domains; other keys: cores, gpus, memory, storage", type);
     for (size_t i = 0; i < json_array_size(list); i++) {
         size_t before = enter(r, ".%.64s[%zu]", type, i);
         int rc = read_domain(r, type, json_array_get(list, i), depth + 1);

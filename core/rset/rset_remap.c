@@ -28,7 +28,7 @@ static int order_by_hosts(struct remap *m, const weir_hostlist *own, const weir_
         if (at < 0)
             return weir_fail(m->err, WEIR_ENOENT, "the set has no host %.64s", name);
         if (m->to[at] != UINT32_MAX)
-            return weir_fail(m->err, WEIR_EINVAL, "host %.64s is there twice: its ranks cannot be told apart", name);
+            return weir_fail(m->err, WEIR_EINVAL, "host %.64s occurs twice: its ranks cannot be distinguished", name);
         m->to[at] = i;
     }
     return WEIR_OK;

@@ -227,7 +227,7 @@ static int pass_edges(struct application *p, int64_t n, bool keep)
         if (!keep)
             continue;
         if (p->moved[e.source] == WEIR_NONE || p->moved[e.target] == WEIR_NONE)
-            return bad(p, "edges: an edge stays, but a vertex at its end goes");
+            return bad(p, "edges: an edge stays, but a vertex at its end is removed");
         begin_edge(p, p->moved[e.source], p->moved[e.target]);
         if (p->edges.failed)
             return weir_fail_nomem(p->err);
@@ -455,7 +455,7 @@ static int keep_jobs(struct application *p)
         if (p->ngone > 0 && bsearch(&j->a.job, p->gone, p->ngone, sizeof *p->gone, by_number))
             continue;
         if (loses_vertex(p, j))
-            return bad(p, "jobs: job %" PRId64 " stays, but a vertex of it goes", j->a.job);
+            return bad(p, "jobs: job %" PRId64 " stays, but a vertex of it is removed", j->a.job);
         weir_buf_puts(&p->jobs, p->jobs.len ? ",\n" : "\n");
         weir_jgf_write_job(g, j, p->moved, &p->jobs);
     }

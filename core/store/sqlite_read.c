@@ -64,7 +64,7 @@ static int take_kind(struct weir_db_reader *r)
         return WEIR_EPARSE;
     rc = weir_kind_add(r->g, &d, &made, &r->why);
     if (!rc && made != number)
-        rc = weir_fail(&r->why, WEIR_EPARSE, "kinds are numbered from 0 on, and no two are alike");
+        rc = weir_fail(&r->why, WEIR_EPARSE, "kinds are numbered from 0 on, and no two are equal");
     return rc;
 }
 

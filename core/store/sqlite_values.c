@@ -78,6 +78,6 @@ bool weir_db_unfit(struct weir_db_reader *r)
     const char *column = r->wrong ? sqlite3_column_name(r->row, r->wrong - 1) : NULL;
 
     if (r->wrong)
-        weir_fail(&r->why, WEIR_EPARSE, "\"%s\" is no value that can stand there", column ? column : "");
+        weir_fail(&r->why, WEIR_EPARSE, "\"%s\" has an invalid value", column ? column : "");
     return r->wrong != 0;
 }

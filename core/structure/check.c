@@ -25,10 +25,10 @@ static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
             return broken(err, "a detached vertex has children or a schedule", v);
     } else if (x->parent == WEIR_NONE) {
         if (x->pos >= g->nroots || g->roots[x->pos] != v)
-            return broken(err, "a root does not stand where it says", v);
+            return broken(err, "a root is not at its place", v);
     } else if (!vertex_valid(g, x->parent) || !inner_of(g, x->parent) || x->pos >= inner_of(g, x->parent)->nkids ||
                inner_of(g, x->parent)->kids[x->pos] != v) {
-        return broken(err, "a child does not stand where it says", v);
+        return broken(err, "a child is not at its place", v);
     }
     if (in && in->vertex != v)
         return broken(err, "an inner record belongs to another vertex", v);
@@ -47,7 +47,7 @@ static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err
             return broken(err, "a kid has another parent", in->vertex);
     }
     if (in->seen != seen || in->seen_pos > in->nkids)
-        return broken(err, "the kid that was asked for last has another number", in->vertex);
+        return broken(err, "the child requested last has another number", in->vertex);
     return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
 }
 

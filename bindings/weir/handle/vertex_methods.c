@@ -213,7 +213,7 @@ static int vertex_available(lua_State *L)
     int64_t t1 = lua_isnoneornil(L, 3) ? t0 + (t0 < WEIR_FOREVER) : weirlua_check_time(L, 3), begin;
 
     weir_read_other(h.g, "v:available()");
-    luaL_argcheck(L, t0 < t1, 3, "the end must lie after the start");
+    luaL_argcheck(L, t0 < t1, 3, "the end must be after the start");
     begin = weirlua_timing(weirlua_of(L));
     lua_pushinteger(L, weir_vertex_available(h.g, h.v, t0, t1));
     weirlua_spend_since(L, weirlua_of(L), begin);

@@ -231,7 +231,7 @@ static int64_t best_of(lua_State *L, bool evaluates)
     int64_t best = weirlua_field_integer(L, 2, "best", 0);
 
     if (best < 0 || (best > 0 && !evaluates))
-        luaL_error(L, "field 'best': a count above 0, beside evaluate, expected");
+        luaL_error(L, "field 'best': a count above 0, with evaluate, expected");
     return best;
 }
 
@@ -243,7 +243,7 @@ static bool push_callback(lua_State *L, bool evaluates)
     lua_pushliteral(L, "visit");
     type = lua_rawget(L, 2);
     if (type != LUA_TNIL && (type != LUA_TFUNCTION || evaluates))
-        luaL_error(L, "field 'visit': a function, not beside evaluate, expected");
+        luaL_error(L, "field 'visit': a function, without evaluate, expected");
     return type != LUA_TNIL;
 }
 

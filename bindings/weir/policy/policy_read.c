@@ -352,7 +352,7 @@ static void read_rotate(lua_State *L, struct policy_spec *spec)
         what = "select";
     what = spec->has[HOOK_EVALUATE] ? "evaluate" : spec->ndescend ? "descend" : what;
     if (what)
-        refuse(L, spec, "field 'rotate': a policy that goes by turns has no %s", what);
+        refuse(L, spec, "field 'rotate': a policy that rotates has no %s", what);
     if (spec->norder == 0)
         refuse(L, spec,
                "field 'rotate': an order of fields is needed that begins with id, index, TYPE.id or "

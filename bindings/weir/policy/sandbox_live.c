@@ -129,7 +129,7 @@ static int bridge(lua_State *S)
     int top, rc;
 
     if (!L || !lua_checkstack(L, 8))
-        return luaL_error(S, "nothing can be asked now");
+        return luaL_error(S, "nothing can be read now");
     live->sandbox.left -= QUERY;
     top = lua_gettop(L);
     lua_getiuservalue(L, live->handle, BRIDGE);

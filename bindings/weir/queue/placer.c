@@ -109,7 +109,7 @@ static bool begin(struct flat *s, uint32_t job)
     lua_pop(L, 1);
     if (read != RUNS_WRONG)
         return read == RUNS_OK;
-    lua_pushfstring(L, "job %I has other units than it asked for", (LUAI_UACINT)number_of(s, job));
+    lua_pushfstring(L, "job %I has other units than requested", (LUAI_UACINT)number_of(s, job));
     lua_setiuservalue(L, 1, 2);
     return false;
 }

@@ -53,7 +53,7 @@ static int process_peer(lua_State *L)
     socklen_t len = sizeof who;
 
     if (getsockopt(check_fd(L, 1), SOL_SOCKET, SO_PEERCRED, &who, &len))
-        return fail_errno(L, "who has connected cannot be told");
+        return fail_errno(L, "the peer's identity is unknown");
     lua_createtable(L, 0, 3);
     weirlua_set_integer(L, "uid", (lua_Integer)who.uid);
     weirlua_set_integer(L, "gid", (lua_Integer)who.gid);
@@ -382,9 +382,9 @@ static int process_inherited(lua_State *L)
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) ||
         getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) || getsockname(fd, (struct sockaddr *)&addr, &alen) ||
         fcntl(fd, F_SETFD, FD_CLOEXEC))
-        return fail_errno(L, "a socket that was handed over");
+        return fail_errno(L, "an inherited socket");
     if (!listens || type != SOCK_STREAM)
-        return errno = EPROTOTYPE, fail_errno(L, "a socket that was handed over is no listening stream");
+        return errno = EPROTOTYPE, fail_errno(L, "the inherited socket is not a listening stream");
     lua_pushstring(L, addr.ss_family == AF_UNIX ? "unix" : "tcp");
     return 1;
 }

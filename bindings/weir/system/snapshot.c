@@ -344,7 +344,7 @@ static int worker_new(lua_State *L)
     lua_settop(L, 2);
     worker = read_worker(L);
     if (worker.input && pipe2(in, O_CLOEXEC))
-        return fail_errno(L, "a worker cannot be told anything");
+        return fail_errno(L, "cannot write to a worker");
     forked = fork_child(L, fds);
     if (forked == 0)
         run_worker(L, &worker, parent, in[0], fds[1]);

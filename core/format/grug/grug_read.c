@@ -107,7 +107,7 @@ static void start_key(struct recipe *r, const char **attrs)
     int field = 0;
 
     if (r->key) {
-        STOP(r, "<key>: \"%s\" stands in a <key>", name ? name : "");
+        STOP(r, "<key>: \"%s\" is inside a <key>", name ? name : "");
         return;
     }
     while (field < FIELDS && (!name || strcmp(rules[field].name, name) != 0))
@@ -436,7 +436,7 @@ static int link_edge(struct recipe *r, uint32_t i)
     e->from = find_node(r, e->source);
     e->to = find_node(r, e->target);
     if (e->from == NONE || e->to == NONE)
-        return FAIL(r, e, WEIR_EINVAL, "edge \"%.200s\" goes %s \"%.200s\", which is no node", e->id,
+        return FAIL(r, e, WEIR_EINVAL, "edge \"%.200s\" leads %s \"%.200s\", which is not a node", e->id,
                     e->from == NONE ? "from" : "to", e->from == NONE ? e->source : e->target);
     from = &r->nodes[e->from];
     to = &r->nodes[e->to];

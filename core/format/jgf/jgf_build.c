@@ -13,7 +13,7 @@
 #include "graph/builder.h"
 #include "graph/journal.h"
 
-_Static_assert(sizeof(struct jgf_item) == sizeof(struct vertex), "an item becomes a vertex where it stands");
+_Static_assert(sizeof(struct jgf_item) == sizeof(struct vertex), "an item becomes a vertex in place");
 
 /* ---- the forest ----------------------------------------------------------------------------------------------- */
 

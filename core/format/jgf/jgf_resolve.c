@@ -309,7 +309,7 @@ int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t 
     if (rc == WEIR_OK)
         n = flows ? flows_of(&s, &jobs_in(g)->list[index], flows) : WEIR_ENOMEM;
     if (n == WEIR_EINVAL)
-        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "job %" PRId64 " has fewer units than `shares` tell", job);
+        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "job %" PRId64 " has fewer units than `shares` state", job);
     if (rc == WEIR_OK && (n < 0 || weir_job_flow(g, index, flows, (uint32_t)n) < 0))
         rc = weir_fail_nomem(err);
     weir_mem_free(flows);

@@ -315,8 +315,8 @@ static int too_many_tries(struct competing *c)
     c->gave_up = c->ordered;
     return c->ordered ? 0
                       : weir_fail(c->m->err, WEIR_ELIMIT,
-                                  "the resources asked for side by side compete for the same vertices, and %d tries "
-                                  "did not tell whether they fit; ask for them one below the other, or in two jobs",
+                                  "the resources requested side by side compete for the same vertices, and %d tries "
+                                  "did not show whether they fit; request one below the other, or use two jobs",
                                   COMPETING_TRIES);
 }
 

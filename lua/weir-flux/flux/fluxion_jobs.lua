@@ -105,7 +105,7 @@ local function match(self, given, mode, id)
   if not a then return nil, why, CODE[code] or code end
   if mode == "reserve" and a.at > self.now and is_guess(self, a.at) then
     assert(self.engine:release(a.id))
-    return nil, "it waits for a job that is past its time: nobody knows when that ends", "taken"
+    return nil, "it waits for a job that is past its time, whose end is unknown", "taken"
   end
   return a
 end

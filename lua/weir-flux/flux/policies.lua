@@ -196,9 +196,9 @@ function M.wait(self) return next(self.files) and math.max(self.looked + LOOK - 
 function M.remark(self, job)
   local group = job.group
   if group and group.dead then return (" The queue policy has failed: %s."):format(group.failed) end
-  if group and group.failed then return (" The queue policy asked for has failed; %s decides."):format(group.name) end
+  if group and group.failed then return (" The requested queue policy has failed; %s decides."):format(group.name) end
   if group and group.idle then return (" The queue policy %s starts nothing, though nothing runs."):format(group.name) end
-  if self.placement.failed then return (" The placement policy asked for has failed; %s decides."):format(self.placement.instead) end
+  if self.placement.failed then return (" The requested placement policy has failed; %s decides."):format(self.placement.instead) end
   return ""
 end
 

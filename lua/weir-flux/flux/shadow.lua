@@ -76,7 +76,7 @@ local function on_resource(self, status)
     return
   end
   local ranks = ranks_of(status.R) - set_of(status.exclude)
-  if not self.ranks:contains(ranks) then return finish(self, "the instance was given more resources: start it anew") end
+  if not self.ranks:contains(ranks) then return finish(self, "the instance was given more resources: start it again") end
   local gone, up = self.ranks - ranks, up_of(status) & ranks
   local message = { up = tostring(up - self.up), down = tostring(self.up - up - gone), shrink = not gone:empty() and tostring(gone) or nil,
     expiration = status.R and status.R.execution and status.R.execution.expiration }
@@ -279,7 +279,7 @@ function M:hear(kind, text)
   list.last = list.last + 1
   list[list.last] = { TOLD[kind], text, self.clock() }
   self.bytes = self.bytes + #text
-  if self.bytes > MOST then finish(self, ("it fell behind by more than %d MB of what it was told"):format(MOST >> 20)) end
+  if self.bytes > MOST then finish(self, ("it fell behind by more than %d MB of messages"):format(MOST >> 20)) end
   return true
 end
 

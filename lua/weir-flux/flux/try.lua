@@ -77,7 +77,7 @@ local function summary(n, jobs, words)
   local lines = { ("%d jobs wait. With %s, %d would start now; %d earlier than now planned, %d later, %d at the same time%s."):format(
     #jobs, words, n.now, n.earlier, n.later, n.same, n.unknown > 0 and (", of %d a start is not known"):format(n.unknown) or "") }
   if n.known > 0 then
-    lines[2] = ("On the mean a job waits %s from now on, and %s under the policies in force."):format(span(n.would / n.known),
+    lines[2] = ("On average a job waits %s from now on, and %s under the policies in force."):format(span(n.would / n.known),
       span(n.was / n.known))
   end
   return lines

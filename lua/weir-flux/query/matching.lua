@@ -178,7 +178,7 @@ function M.explain(session, text, path)
   if not requests then return nil, unread end
   local report, failed = session.engine:explain(requests[1], match.reading { policy = chosen, vertex = path })
   if report and #requests > 1 then
-    report.why = report.why or ("the jobspec stands for %d requests; this is about the first of them"):format(#requests)
+    report.why = report.why or ("the jobspec expands to %d requests; this is about the first of them"):format(#requests)
   end
   return report, failed
 end

@@ -23,7 +23,7 @@ local OPTIONS = {
   { "p", "prune-filters", "PAIRS", "what is counted where, such as ALL:core,rack:node (default: ALL:core,ALL:node)" },
   { "t", "test-output", "FILE", "write what is matched there, not to standard output" },
   { "r", "reserve-vtx-vec", "N", "vertices to make room for, up to 2000000" },
-  { "e", "elapse-time", nil, "tell how long things took and how much was visited" },
+  { "e", "elapse-time", nil, "print times and the number of vertices visited" },
   { "d", "disable-prompt", nil, "no prompt" },
   { "h", "help", nil, "show this" },
 }

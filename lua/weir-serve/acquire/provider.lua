@@ -159,7 +159,7 @@ function Provider:acquire(key, payload, leaving)
   local group, style = read_acquire(self, payload)
   if self.streams[key] then refuse("invalid", "resource.acquire: this stream has acquired something already") end
   for _, stream in pairs(self.streams) do
-    if stream.group == group then refuse("busy", "resource.acquire: group \"%s\" is acquired by somebody else", group) end
+    if stream.group == group then refuse("busy", "resource.acquire: group \"%s\" is already acquired", group) end
   end
   local free, owed = self:members(group) - self:taken(), leaving or none()
   if free:empty() and owed:empty() then refuse("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end

@@ -289,7 +289,7 @@ end
 
 -- Returns the store of --state, or nil; and whether another service leads on the store.
 local function store_of(opts, address)
-  if opts.lease and not (opts.state or ""):find "^etcd:" then out.fail(2, "serve: --lease goes with --state etcd:...") end
+  if opts.lease and not (opts.state or ""):find "^etcd:" then out.fail(2, "serve: --lease needs --state etcd:...") end
   if not opts.state then return nil, false end
   local store = out.check(require("weir.serve.store").open(opts.state, { lease = opts.lease, about = about(address), log = log }))
   if not store.lead then return store, false end

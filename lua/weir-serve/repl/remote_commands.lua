@@ -26,7 +26,7 @@ Commands:
 
 --- Commands that need the machine in the process, with the alternative for a service.
 M.LOCAL = {
-  profile = "the hooks of its policy run there", record = "it has its own state; weir -s SOCKET call jobs tells of it",
+  profile = "the hooks of its policy run there", record = "it has its own state; weir -s SOCKET call jobs lists it",
   show = "the picture is made of a machine in this process; tree() draws it as text", timeline = "as for :show",
 }
 
@@ -83,7 +83,7 @@ end)
 
 command("stats", "", "what the service has done and holds", nil, function(session) session:print(check(session.remote.ask "stats")) end)
 
-command("call", "METHOD [PARAMS]", "asks any method, with a JSON object", "methods", function(session, words)
+command("call", "METHOD [PARAMS]", "calls any method, with a JSON object", "methods", function(session, words)
   local method, text = words:match "^(%S+)%s*(.-)$"
   local params = text and text ~= "" and core.json_decode(text) or nil
   if not method or text ~= "" and type(params) ~= "table" then fail ':call: expected METHOD and a JSON object' end

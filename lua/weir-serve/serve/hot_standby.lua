@@ -9,7 +9,7 @@ Standby.__index = Standby
 
 function Standby:handle(call)
   local address = self.opts.store:elsewhere()
-  call.fail(("this service stands by; %s leads"):format(address or "another one"), "standby")
+  call.fail(("this service is on standby; %s leads"):format(address or "another one"), "standby")
 end
 
 function Standby:tick()

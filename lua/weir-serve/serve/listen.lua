@@ -130,7 +130,7 @@ local function adopt(fd, opts)
   local kind = opts.tls and "tls" or "tcp"
   local address = { kind = kind, host = name.ip, port = name.port }
   if kind == "tcp" and not addresses.is_loopback(name.ip) then
-    return nil, ("%s: this socket was handed over; in the clear only on this machine: --tls-cert and --tls-key are missing"):format(
+    return nil, ("%s: inherited socket without TLS, which is allowed on this machine only: --tls-cert and --tls-key are missing"):format(
       addresses.text(address)), "forbidden"
   end
   local wrong = refusal(address, opts)

@@ -211,7 +211,7 @@ local function used(self, set)
   end
   local others = set & (service.provider.targets - service.follower.consumer:acquired())
   if others:empty() then return nil end
-  return ("target %s is not scheduled by this service itself, so somebody may use it"):format(tostring(others))
+  return ("target %s is not scheduled by this service itself, so it may be in use"):format(tostring(others))
 end
 
 --- Gives targets back to the parent. Returns true, and calls done(result) or done(nil, message, code) later; or nil,

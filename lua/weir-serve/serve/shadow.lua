@@ -194,7 +194,7 @@ end
 function Shadow:write()
   if self.ended or self.nbuffer == 0 then return end
   if self.input:get_write_queue_size() > QUEUE then
-    return finish(self, ("it fell behind by more than %d MB of what it was told"):format(QUEUE // MB))
+    return finish(self, ("it fell behind by more than %d MB of messages"):format(QUEUE // MB))
   end
   self.input:write(table.concat(self.buffer, "", 1, self.nbuffer))
   self.buffer, self.nbuffer, self.bytes = {}, 0, 0

@@ -280,9 +280,9 @@ local function remark(opts, result, say)
   if result.stuck then say(("%s never started%s"):format(texts.counted(result.metrics.unfinished, "job"), result.stuck)) end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then
-    say("1 job asks for more than the machine has, and was refused" .. hint)
+    say("1 job requests more than the machine has, and was refused" .. hint)
   elseif refused > 0 then
-    say(("%d jobs ask for more than the machine has, and were refused%s"):format(refused, hint))
+    say(("%d jobs request more than the machine has, and were refused%s"):format(refused, hint))
   end
 end
 

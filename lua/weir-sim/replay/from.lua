@@ -66,7 +66,7 @@ function M.sentences(result)
   local list = { ("%d jobs ran then and %d waited; %d had ended"):format(result.running, result.waiting, result.ended) }
   if result.unknown > 0 then list[2] = ("%d jobs submitted before have no recorded start, and are left out"):format(result.unknown) end
   if result.crowded > 0 then
-    list[#list + 1] = ("%d jobs ran then for which the machine has no room beside the others, and are left out"):format(result.crowded)
+    list[#list + 1] = ("%d jobs ran then for which the machine has no room next to the others, and are left out"):format(result.crowded)
   end
   return list
 end

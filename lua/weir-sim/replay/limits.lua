@@ -25,7 +25,7 @@ local function refusal(name, queue, job)
   local function says(limit, value) return ("partition %s does not take it: %s %s"):format(name, limit, value) end
   local account, qos = job.bank ~= nil and tostring(job.bank), job.qos ~= nil and tostring(job.qos)
   if queue.max_time and not job.guessed and job.estimate > queue.max_time then
-    return says("it asks for more than MaxTime", ("%d s"):format(queue.max_time // 1))
+    return says("it requests more than MaxTime", ("%d s"):format(queue.max_time // 1))
   end
   if job.nodes and queue.max_nodes and job.nodes > queue.max_nodes then return says("more nodes than MaxNodes", queue.max_nodes) end
   if job.nodes and queue.min_nodes and job.nodes < queue.min_nodes then return says("fewer nodes than MinNodes", queue.min_nodes) end

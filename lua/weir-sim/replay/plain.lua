@@ -199,7 +199,7 @@ end
 -- What a queue policy did that was stopped at a limit, see queue:again.
 local LIMITS = {
   turns = function() return "it called queue:again and queue:preempt 100000 times, and meanwhile" end,
-  seconds = function(plan) return ("it asked to be called again and took more than its %g seconds, and meanwhile"):format(plan.seconds) end,
+  seconds = function(plan) return ("it requested further calls and took more than its %g seconds, and meanwhile"):format(plan.seconds) end,
 }
 
 -- Raises an error of the queue policy, which was called for the job of a number, or for none. limit: whether the message is

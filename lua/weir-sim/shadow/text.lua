@@ -17,7 +17,7 @@ local function trouble(told)
   if told.ended then return ("It has ended: %s."):format(told.ended) end
   if s.failure then return ("It has stopped at a failure: %s."):format(s.failure) end
   if s.changes > 0 then
-    return ("%d changes of the machine were not followed: compare with care, or start it anew."):format(s.changes)
+    return ("%d changes of the machine were not followed: compare with care, or start it again."):format(s.changes)
   end
 end
 
@@ -25,7 +25,7 @@ end
 local function progress(told)
   local s = told.status
   if (told.unread or 0) > 0 then
-    return ("It is behind: %d messages that it was told are not worked on yet."):format(told.unread)
+    return ("It is behind: %d messages are not processed yet."):format(told.unread)
   end
   if s.behind > 0 then
     return ("It has come to %s before now: jobs that it started earlier must end in truth first."):format(seconds(s.behind))
@@ -39,7 +39,7 @@ local function remarks(told)
   if s.followed > 0 then list[1] = ("Followed: %s of the machine or its queues."):format(texts.counted(s.followed, "change")) end
   if (told.lost or 0) > 0 then list[#list + 1] = ("%d jobs that ran before it could not be placed."):format(told.lost) end
   for _, period in ipairs(told.periods or {}) do
-    list[#list + 1] = ("Before it began anew on a changed machine, %d jobs had started on both sides in %s: they waited %s on the mean, "
+    list[#list + 1] = ("Before it restarted on a changed machine, %d jobs had started on both sides in %s: they waited %s on average, "
       .. "and would have waited %s."):format(period.compared, seconds(period.told - period.since), seconds(period.wait.truth.mean),
       seconds(period.wait.shadow.mean))
   end
@@ -56,7 +56,7 @@ function M.sentences(told)
   local names = ("%s and %s"):format(told.policy, told.queue)
   if not s then return { ("The shadow of %s has ended: %s."):format(names, told.ended or "it is not known why") } end
   local truth, would = s.wait.truth.mean, s.wait.shadow.mean
-  local list = { ("For %s, %s ran beside the policy in force (%s): %d jobs came, %d have started on both sides."):format(
+  local list = { ("For %s, %s ran alongside the policy in force (%s): %d jobs came, %d have started on both sides."):format(
     seconds(s.told - s.since), names, told.in_force, s.jobs, s.compared) }
   if s.compared == 0 then
     list[2] = "There is nothing to compare yet."

@@ -127,9 +127,9 @@ local function complete(job, known)
     local wrong = request_fault(job.request, known)
     return wrong, wrong ~= nil
   end
-  if not procs or procs <= 0 then return "it asks for no processors" end
-  if procs > PROCS_MAX then return ("it asks for %.14g processors"):format(procs) end
-  if procs % 1 ~= 0 then return ("it asks for %.14g processors: a whole number is expected"):format(procs), true end
+  if not procs or procs <= 0 then return "it requests no processors" end
+  if procs > PROCS_MAX then return ("it requests %.14g processors"):format(procs) end
+  if procs % 1 ~= 0 then return ("it requests %.14g processors: expected a whole number"):format(procs), true end
 end
 
 -- Whether nothing is to be filled in or left out of a job: complete(), for what nearly all jobs of a log are.

@@ -228,9 +228,9 @@ local function read_job(cells, columns, trace)
   set_limit(job, cells, columns)
   if word == "NODE_FAIL" then trace:remark "jobs ended as a node failed (they end when they did)" end
   if word == "REQUEUED" then trace:remark "runs ended as the job was requeued (each run is a job)" end
-  if job.number:find("+", 1, true) then trace:remark "parts of heterogeneous jobs (each is a job, and they may start apart)" end
+  if job.number:find("+", 1, true) then trace:remark "parts of heterogeneous jobs (each is a job; they may start at different times)" end
   if job.features and not job.features:find "^[%w_.&-]+$" then
-    trace:remark "jobs asked for features in a way that is not read (they run on any node of their partition)"
+    trace:remark "jobs requested features in a way that is not read (they run on any node of their partition)"
     job.features = nil
   end
   local reason = columns.reason and cells[columns.reason] or ""

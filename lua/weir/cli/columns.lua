@@ -62,7 +62,7 @@ local function read_format(text, headings)
     if text:sub(stop, stop) == brace then
       literal, at = literal .. brace, stop + 1
     elseif brace == "}" then
-      fail "a } stands alone: it is written }}"
+      fail "a single }: write }}"
     else
       local entry
       entry, at = read_field(text, stop, headings)

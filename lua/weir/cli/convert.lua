@@ -189,7 +189,7 @@ local function format_of(list, what, path, opts)
   if opts.format then return opts.format end
   if path == "-" then return list[1][1] end
   return by_extension(list, path)
-    or out.fail(2, "convert: %s: the name tells no format that %s can be written in; -F chooses one: %s", path, what, known)
+    or out.fail(2, "convert: %s: the name implies no format that %s can be written in; -F chooses one: %s", path, what, known)
 end
 
 local function put(text, path)

@@ -13,7 +13,7 @@ local M = {
   operand = "A B", min = 2, max = 2,
   options = {
     { "s", "summary", nil, "a line for each vertex, job and edge that differs, for people" },
-    { "q", "quiet", nil, "print nothing; the exit status tells" },
+    { "q", "quiet", nil, "print nothing; the exit status is the result" },
   },
   notes = [[
 A and B are machines as for `weir match -r`, such as documents (.weir), databases and JGF. The output turns A into B:

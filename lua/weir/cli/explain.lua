@@ -17,7 +17,7 @@ local M = {
     { "j", "job", "JOB", "a job that is matched first, as with weir match; can be given several times", many = true },
     { nil, "job-policy", "POLICY", "how those jobs are placed; low if not given" },
     { nil, "at", "VERTEX", "only about this vertex, by its path or name: why not there?" },
-    { nil, "about", "LIST", "what policies may know of the job besides: user=ada,bank=physics,urgency=20" },
+    { nil, "about", "LIST", "further facts about the job for policies: user=ada,bank=physics,urgency=20" },
     { nil, "time", "SECONDS", "the time at which the job is to start; now if not given", kind = "time" },
     inputs.duration_option,
     { nil, "down", "VERTEX", "assume that this vertex is down: a path, names such as node[3-5], or an expression of weir find; "
@@ -30,7 +30,7 @@ local M = {
     { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power, in place of containment; with :TYPE, as in "
       .. "containment:rack, jobs get whole racks" },
     { nil, "json", nil, "everything, as one line of JSON" },
-    { "q", "quiet", nil, "print nothing; the exit status tells" },
+    { "q", "quiet", nil, "print nothing; the exit status is the result" },
   },
   notes = [[
 A JOB is what weir match takes: a jobspec file, - for standard input, or a shape such as slot=4/node/core=8. Jobs that

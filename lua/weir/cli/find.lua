@@ -168,7 +168,7 @@ end
 function M.run(opts)
   if opts.graph and opts.format then out.fail(2, "find: --graph and -F %s cannot be combined", opts.format) end
   if opts.flow and (opts.graph or opts.format and opts.format ~= "json") then
-    out.fail(2, "find: --flow is told in a few lines, or with -F json")
+    out.fail(2, "find: --flow prints a few lines, or JSON with -F json")
   end
   local query = compile(table.concat(opts, " "))
   local g <close> = inputs.booked(opts)

@@ -24,7 +24,7 @@ local function refuse(name)
   if package then out.fail(2, "the command %s is in the package %s, which is not installed", name, package) end
   local service = packages.module("services", "commands")
   if service and tables.has(service.names(), name) then
-    out.fail(2, "%s is a command of a service: weir -s SOCKET %s; weir serve --help tells how one starts", name, name)
+    out.fail(2, "%s is a command of a service: weir -s SOCKET %s; see weir serve --help", name, name)
   end
   local meant = packages.find("words", name)
   local hint = meant and ": " .. meant or suggest.hint(name, { "help", table.unpack(M.commands) })

@@ -34,7 +34,7 @@ function M.tell_queue(known, graph)
   if not all[name] then return out.warn(("--about: the machine has no queue %s%s"):format(name, suggest.among(name, tables.keys(all)))) end
   local requires = all[name].requires
   if type(requires) == "table" and requires[1] then
-    out.warn(('--about: a match goes by the jobspec alone: the constraint {"properties": %s} keeps to the nodes of queue %s'):format(
+    out.warn(('--about: a match uses only the jobspec: the constraint {"properties": %s} keeps to the nodes of queue %s'):format(
       core.json_encode(core.array(requires)), name))
   end
 end
@@ -47,7 +47,7 @@ function M.resources(opts)
 end
 
 --- The option --granularity, beside weir.engine's.
-M.granularity_option = { nil, "granularity", "TYPE", "jobs get whole vertices of this type, such as rack, whatever part they ask for; or "
+M.granularity_option = { nil, "granularity", "TYPE", "jobs get whole vertices of this type, such as rack, whatever part they request; or "
   .. "HIERARCHY:TYPE, or HIERARCHY: where jobs are searched for" }
 
 --- Returns what --granularity means on a graph, as weir.engine takes it; nil without the option.

@@ -196,7 +196,7 @@ local function check_options(opts)
     if opts[name] then one[#one + 1] = "--" .. name end
   end
   if #one > 1 then out.fail(2, "list: %s cannot be combined", table.concat(one, " and ")) end
-  if opts.queue and not opts.config then out.fail(2, "list: -q wants --config, which tells what queues there are") end
+  if opts.queue and not opts.config then out.fail(2, "list: -q needs --config, which defines the queues") end
 end
 
 function M.run(opts)

@@ -19,10 +19,10 @@ local M = {
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
-    { "m", "mode", "MODE", "what is asked; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
+    { "m", "mode", "MODE", "the kind of match; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
     { "F", "format", "FORMAT", "how it is written; tree if not given",
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
-    { nil, "about", "LIST", "what policies may know of the jobs besides: user=ada,bank=physics,urgency=20" },
+    { nil, "about", "LIST", "further facts about the jobs for policies: user=ada,bank=physics,urgency=20" },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
     inputs.duration_option,
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
@@ -33,14 +33,14 @@ local M = {
     { nil, "policies", "LIST", "policies that a job may choose by its attribute system.policy, separated by blanks" },
     { nil, "trace", nil, "what each match looked at: visited, cut and why, scored, chosen" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
-    { "q", "quiet", nil, "print nothing on standard output; the exit status tells" },
+    { "q", "quiet", nil, "print nothing on standard output; the exit status is the result" },
   },
   notes = [[
 A JOB is a jobspec file (YAML or JSON), - for standard input, or a shape such as slot=4/node/core=8 or, with a duration,
 slot=4{duration:1h}/node. What names no existing file and does not look like a path is read as a shape.
 
 Modes: now gives the job its resources or fails; reserve gives them now or at the earliest later time; feasible
-tells whether it could ever run on this machine; preview shows what now would take, and takes nothing.
+checks whether it could ever run on this machine; preview shows what now would allocate, and allocates nothing.
 Formats: a tree is for people; the others are one JSON document a job and line.
 
 Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input (nothing is matched then).

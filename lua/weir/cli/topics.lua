@@ -14,9 +14,9 @@ A shape (RFC 46) says what a job needs. `weir match`, `explain`, e:match and sce
   count    = n | n "+" | n "-" m | n "-" m ":" step [ ":" operator ] | n "," m ... (RFC 14: operator is +, * or ^)
   item     = key ":" value | key | "+" key | "-" key           x is short for exclusive
 
-What follows a "/" is within one of what stands before it; resources in brackets are side by side. A slot is the unit in which a job
+What follows a "/" is inside what precedes it; resources in brackets are side by side. A slot is the unit in which a job
 counts: slot=4/node is four slots of a node each. The first entry of a slot's braces is its label. Without a node around it, a slot of
-cores lies in one node. Words with any of []{};=/,: or blanks are quoted. An item
+cores is in one node. Words with any of []{};=/,: or blanks are quoted. An item
 duration:TIME of any resource is the duration of the job: seconds, or a number with the unit ms, s, m, h or d.]],
   examples = {
     { "slot=4/node/core=8", "4 slots, each with a whole node of at least 8 cores" },
@@ -39,14 +39,14 @@ A machine in a line is taken wherever a machine is: -r, weir.resources, scenario
   word      = type [ ":" count ] [ "(" attribute { "," attribute } ")" ] [ "[" machine "]" ]
   attribute = size=N | unit=TEXT | basename=TEXT | id=FIRST | scope=local | scope=global | exclusive | PROPERTY | property=KEY[=VALUE]
 
-A word lies in the nearest word before it that can contain something: core, gpu, memory, storage, pu, ssd and nic contain nothing, unless
-brackets follow, and what stands in brackets is complete. Several pools at the top are put into cluster0. Ids count over the machine, below
-a node over the node, with scope=local over the parent. Nodes get the ranks 0, 1, ... in order.]],
+A word is inside the nearest word before it that can contain something: core, gpu, memory, storage, pu, ssd and nic contain nothing, unless
+brackets follow. Nothing after the brackets is inside them. Several pools at the top are put into cluster0. Ids count over the machine,
+below a node over the node, with scope=local over the parent. Nodes get the ranks 0, 1, ... in order.]],
   examples = {
     { "node:4 core:8", "4 nodes of 8 cores" },
     { "cluster:1 rack:2 node:4 socket:2 core:8 gpu:1 memory:1(size=64,unit=GB)", "sockets with cores, a gpu and a pool of 64 GB each" },
     { "cluster:1[node:2(bigmem)[core:16] node:6[core:8]]", "2 nodes with the property bigmem, and 6 smaller ones" },
-    { "rack:2[node:4[core:8] storage:1(size=1000,unit=GiB)]", "a pool of storage beside the nodes of a rack" },
+    { "rack:2[node:4[core:8] storage:1(size=1000,unit=GiB)]", "a pool of storage next to the nodes of a rack" },
     { "cluster:1 node:2(basename=gpu-,id=10) core:4", "nodes named gpu-10 and gpu-11" },
   },
 }
@@ -62,10 +62,10 @@ An expression selects vertices, for `weir find`, g:find and find in the REPL, an
 
 Fields with a text (* and ? match any part and any character): type, basename, name, path, unit, uuid. With numbers: size, free, allocated.
 With sets of ids (0-3,7): id, rank, job. state is one of up, down, degraded, failing, draining, unknown, null. property=KEY and tag=KEY ask
-whether there is such a key. Flags: idle (nobody has any of it), leaf, exclusive, free and allocated (some of it is).]],
+whether there is such a key. Flags: idle (none of it is allocated), leaf, exclusive, free and allocated (some of it is).]],
   examples = {
     { "type=node and state=up", "nodes that are up" },
-    { "type=node and idle", "nodes of which nobody has anything" },
+    { "type=node and idle", "nodes of which nothing is allocated" },
     { "name=node? and rank=0-3", "by pattern, and by ranks" },
     { "type=memory and free>=16", "pools with at least 16 units free" },
     { "not (type=core or type=gpu)", "everything but cores and gpus" },

@@ -119,7 +119,7 @@ end
 -- Tells of vertices that are free now, but not for the wanted duration.
 local function soon(s)
   if not s.reserved then return "" end
-  return (" for as long as wanted, and %s free now but reserved too soon"):format(texts.number(s.reserved))
+  return (" for that long, and %s free now but reserved too soon"):format(texts.number(s.reserved))
 end
 
 local show_ranks = false -- within with_ranks
@@ -189,7 +189,7 @@ function M.shortage(s, where)
     local near = s.near and (' (did you mean "%s"?)'):format(s.near) or ""
     local known = s.known and (" The types here are %s."):format(join(s.known, MANY)) or ""
     if s.hierarchies then
-      known = ("%s The %s beside containment %s %s."):format(known, #s.hierarchies == 1 and "hierarchy" or "hierarchies",
+      known = ("%s The %s other than containment %s %s."):format(known, #s.hierarchies == 1 and "hierarchy" or "hierarchies",
         be(#s.hierarchies), join(s.hierarchies, MANY))
     end
     return ("%s; there is no %s %s%s.%s"):format(needed(s), s.type, where and "in " .. where.path or "here", near, known)
@@ -430,7 +430,7 @@ local function missing(property)
   return ('No vertex has the property "%s"%s; %s.'):format(property.name, near, known)
 end
 
-local ALTERNATIVES = "Of what there is too little is not told where slots are alternatives; the rest is."
+local ALTERNATIVES = "Shortages are not listed for slots that are alternatives; everything else is."
 
 local function alternative(a)
   return a and ("This is about alternative %d of %d, the one that comes nearest: %s."):format(a.number, a.of, a.text)

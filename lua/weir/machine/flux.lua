@@ -160,7 +160,7 @@ local function path_of(resource, name)
   for _, file in ipairs { "R", "R.json" } do
     if files.exists(beside(name, file)) then return beside(name, file) end
   end
-  fail("it tells no resources: resource.path, resource.config, or a file R or R.json beside it (flux kvs get resource.R) is expected")
+  fail("it has no resources: expected resource.path, resource.config, or a file R or R.json next to it (flux kvs get resource.R)")
 end
 
 local function machine_of(config, name)

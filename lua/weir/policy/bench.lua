@@ -169,7 +169,7 @@ local function check_again(x, tried, first, say)
     local again = assert(play(assert(weir.policy(x, BUDGET)), machine, function() end))
     for i, text in ipairs(REQUESTS) do
       if first[k][i] ~= again[i] then
-        say("error", ("%s: chose differently when it was loaded anew: %s, then %s"):format(text, first[k][i], again[i]))
+        say("error", ("%s: chose differently when it was loaded again: %s, then %s"):format(text, first[k][i], again[i]))
       end
     end
   end

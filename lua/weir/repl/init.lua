@@ -87,7 +87,7 @@ end
 -- Runs a text. Returns the exit status.
 local function run_input(session, opts)
   local well, at = session:run_text(opts.input, opts.go_on)
-  if at then out.warn(("line %d has failed, so what follows was not run; --keep-going goes on"):format(at)) end
+  if at then out.warn(("line %d has failed, so the lines after it were not run; --keep-going runs them"):format(at)) end
   return well and 0 or 1
 end
 

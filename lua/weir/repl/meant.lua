@@ -14,7 +14,7 @@ local WORDS = {
   sbatch = WAIT, reserve = WAIT, schedule = WAIT,
   cancel = END, free = END, scancel = END, kill = END,
   queue = "e:jobs() are the jobs", squeue = "e:jobs() are the jobs", explain = 'why "slot=9/node" says why',
-  nodes = 'find "type=node" are the nodes', vertices = "g:walk() goes over the vertices",
+  nodes = 'find "type=node" are the nodes', vertices = "g:walk() visits the vertices",
   drain = 'g"node3".state = "draining" drains one', down = 'g"node3".state = "down" takes one down',
   up = 'g"node3".state = "up" takes one up', show = "tree() prints the machine", tree = "tree() prints the machine",
   policy = ":policy NAME puts one in use",
@@ -53,7 +53,7 @@ end
 function M.quotes(env, text)
   local name, rest = text:match "^%s*([%a_][%w_]*)%s+([^%s\"'(]+)%s*$"
   if not name then return "" end
-  if type(env[name]) == "function" then return ("; a text stands in quotes: %s %s"):format(name, core.json_encode(rest)) end
+  if type(env[name]) == "function" then return ("; texts need quotes: %s %s"):format(name, core.json_encode(rest)) end
   if name == "match" or WORDS[name] and WORDS[name]:find "^e:match" then
     return ("; e:match %s matches a job"):format(core.json_encode(rest))
   end

@@ -121,7 +121,7 @@ end
 
 local function of_R(job, R)
   local entries = type(R.execution) == "table" and R.execution.R_lite
-  if type(entries) ~= "table" then fail("parse", "this R has no execution.R_lite, which tells what it is about") end
+  if type(entries) ~= "table" then fail("parse", "this R has no execution.R_lite, which lists its resources") end
   return of_entries(job, entries)
 end
 

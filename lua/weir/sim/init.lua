@@ -622,7 +622,7 @@ local function schedule(self)
   self.spent = self.spent + os.clock() - begin
   if self.spent <= self.queue_seconds then return end
   self.failed_policy = true
-  give_up(self, "queue policy %s: it asked to be called again and took more than its %g seconds, and meanwhile no job came, started "
+  give_up(self, "queue policy %s: it requested further calls and took more than its %g seconds, and meanwhile no job came, started "
     .. "for the first time or ended; at time %s it is stopped", self.queue_name, self.queue_seconds, self.now)
 end
 

@@ -133,7 +133,7 @@ function M.check(x)
   local again = assert(play(x, 200, BUDGET))
   for i, job in ipairs(run.jobs) do
     if job.start ~= again.jobs[i].start then
-      say("errors", ("job %d started at %s, and when the policy was loaded anew at %s"):format(i, job.start, again.jobs[i].start))
+      say("errors", ("job %d started at %s, and when the policy was loaded again at %s"):format(i, job.start, again.jobs[i].start))
       break
     end
   end

@@ -447,7 +447,7 @@ describe("methods", function()
       { "[A8] a window that ends before it starts", function() v:allocate { job = 3, start = 5, duration = -3 } end,
         "a duration above 0 expected" },
       { "[A8] a window of no length", function() v:allocate { job = 3, start = 5, duration = 0 } end, "a duration above 0 expected" },
-      { "[A12] a query that ends before it starts", function() v:available(8, 5) end, "the end must lie after the start" },
+      { "[A12] a query that ends before it starts", function() v:available(8, 5) end, "the end must be after the start" },
       { "[M15] to free less than nothing", function() v:release(3, -1) end, "an amount that is not negative expected" },
     }
 

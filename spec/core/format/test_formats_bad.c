@@ -54,7 +54,7 @@ static const struct {
      "<graphml><key id='t' for='node' attr.name='type'><default>x<key id='b' for='node' "
      "attr.name='basename'/>y</default></key>"
      "<graph/></graphml>",
-     "test:1: <key>: \"basename\" stands in a <key>"},
+     "test:1: <key>: \"basename\" is inside a <key>"},
     {NULL, RECIPE("<node/>"), "test:1: <node> has no id=\"...\""},
     {NULL, ROOTED(""), "test:1: no edges lead from a root to node \"node\""},
     {NULL, ROOTED(NODE("node", "")), "test:1: node \"node\" is there already, on line 1"},

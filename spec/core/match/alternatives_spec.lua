@@ -135,7 +135,7 @@ describe("xor_slots", function()
     { "with a mistake in one", asking(GPU, slot(1, some("core", -1))), "resources", "invalid" },
     { "of too many alternatives", asking(some("a", 1, GPU, WIDE), some("b", 1, GPU, WIDE), some("c", 1, GPU, WIDE),
       some("d", 1, GPU, WIDE), some("e", 1, GPU, WIDE), some("f", 1, GPU, WIDE), some("g", 1, GPU, WIDE), some("h", 1, GPU, WIDE),
-      some("i", 1, GPU, WIDE)), "stand for more than 256 alternatives", "limit" },
+      some("i", 1, GPU, WIDE)), "expand to more than 256 alternatives", "limit" },
   }
   local large = {}
   for i = 1, 3000 do large[i] = some("t" .. i, 1) end

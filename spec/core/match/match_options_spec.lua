@@ -388,7 +388,7 @@ describe("or_slots", function()
 
   it("stand beside nothing else", function()
     local _, why, code = weir.request { resources = { BIG, { type = "node", count = 1 } } }
-    assert.matches("an or_slot can only have other or_slots beside it", why)
+    assert.matches("an or_slot can only have other or_slots as siblings", why)
     assert.equal("invalid", code)
   end)
 end)

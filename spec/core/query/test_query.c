@@ -365,7 +365,7 @@ static const struct {
     {"name=a,", 1, 8, "name: a name is missing"},
     {"name=,a", 1, 6, "name: a name is missing"},
     {"type=a,,b", 1, 8, "type: a type is missing"},
-    {"property>3", 1, 9, "property=KEY asks whether the key is there; to compare a value write property.KEY>..."},
+    {"property>3", 1, 9, "property=KEY tests whether the key exists; to compare a value write property.KEY>..."},
     {"property.=3", 1, 1, "expected a key after property."},
     {"tag=\"\"", 1, 5, "expected a key after \"tag=\""},
     {"property.speed>fast", 1, 16, "expected a number after >, not \"fast\" (or a text in quotes)"},

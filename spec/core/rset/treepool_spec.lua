@@ -105,7 +105,7 @@ describe("the topology of an R", function()
     { { { ranks = "0-2", topo = {} }, { ranks = "2", topo = {} } },
       'scheduling.children[1]: ranks: "2" has a rank that an earlier entry has' },
     { { { ranks = "0" } }, "scheduling.children[0].topo: must be an object such as" },
-    { topo { core = "0-3" }, "scheduling.children[0].topo: core must be an array of domains; known besides: cores, gpus, memory, storage" },
+    { topo { core = "0-3" }, "scheduling.children[0].topo: core must be an array of domains; other keys: cores, gpus, memory, storage" },
     { topo { socket = { { numa = { { cores = 4 } } } } },
       'scheduling.children[0].topo.socket[0].numa[0]: cores must be a string such as "0-14"' },
     { topo { numa = { { cores = "0-3" }, { cores = "3" } } },

@@ -194,7 +194,7 @@ describe("a difference", function()
     { with('"nodes":%b[]', '"nodes":[]'), "nodes: the steps end at 0 of 7" },
     { with('"nodes":%b[]', '"nodes":[{"keep":9}]'), "nodes: the steps go through more than 7 vertices" },
     { with('"nodes":%b[]', '"nodes":[{"keep":0}]'), "nodes: keep or drop: expected an integer from 1" },
-    { with('"nodes":%b[]', '"nodes":[{"drop":7}]'), "edges: an edge stays, but a vertex at its end goes" },
+    { with('"nodes":%b[]', '"nodes":[{"drop":7}]'), "edges: an edge stays, but a vertex at its end is removed" },
     { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"depth":9,"metadata":{}}]}]'), "at depth 9 follows" },
     { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"depth":1}]}]'), "a vertex needs depth and metadata" },
     { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"depth":1,"metadata":{"type":""}}]}]'), "type: is missing or empty" },
@@ -218,7 +218,7 @@ describe("a difference", function()
     { with('"jobs":%b{}', '"jobs":{"set":[{"id":0}]}'), "jobs.set: id: expected an integer from 1" },
     { with('"jobs":%b{}', '"jobs":{"set":[{"id":1,}]}'), "JSON" },
     { with('"jobs":%b{}', '"jobs":{"add":[]}'), 'jobs: "add" is none of drop, set' },
-    { with('"nodes":%b[]', '"nodes":[{"keep":2},{"drop":1},{"keep":4}]'), "jobs: job 1 stays, but a vertex of it goes" },
+    { with('"nodes":%b[]', '"nodes":[{"keep":2},{"drop":1},{"keep":4}]'), "jobs: job 1 stays, but a vertex of it is removed" },
     { with('"nodes":', '"in":"a","in":"b","nodes":'), "in: is given twice, or behind nodes" },
     { with('"nodes":', '"contains":1,"nodes":'), "contains: expected a text" },
     { with('"edges":', '"nodes":[],"edges":'), "nodes: is given twice, or before nodes" },
@@ -249,7 +249,7 @@ describe("a difference with flows", function()
     -- node1 goes, and its core is moved below node0
     local made, why = g:apply(nodes('[{"keep":3},{"drop":1},{"keep":2}]'):gsub('"edges":%b[]', '"edges":[{"drop":1}]'))
     assert.is_nil(made)
-    assert.matches("jobs: job 1 stays, but a vertex of it goes", why, 1, true)
+    assert.matches("jobs: job 1 stays, but a vertex of it is removed", why, 1, true)
   end)
 end)
 

@@ -60,7 +60,7 @@ static const struct {
     {"UPDATE run SET place = 4000000000 WHERE first = 8", "stand empty"},
     {"UPDATE run SET place = 4294967294 WHERE first = 8", "stand empty"},
     {"UPDATE run SET place = 0 WHERE first = 8", "another vertex stands in its place"},
-    {"UPDATE run SET place = NULL WHERE first = 8", "a vertex without a place stands alone and has no parent"},
+    {"UPDATE run SET place = NULL WHERE first = 8", "a vertex without a place has no parent"},
     {"UPDATE run SET place = NULL, parent = NULL WHERE first = 8", "vertex 8 is in no containment and has children"},
     {"UPDATE run SET step = 9223372036854775807 WHERE first = 3", "the ids grow too large"},
     {"UPDATE run SET rank = 4294967295 WHERE first = 3", "a rank is out of range"},

@@ -131,14 +131,14 @@ static const struct {
     const char *says;
 } rows[] = {
     {kind, "kind out of range"},
-    {root_place, "a root does not stand where it says"},
-    {child_place, "a child does not stand where it says"},
+    {root_place, "a root is not at its place"},
+    {child_place, "a child is not at its place"},
     {inner_owner, "an inner record belongs to another vertex"},
     {schedule_kind, "a schedule is of another kind"},
     {schedule_refs, "a schedule is of more or fewer vertices than it says"},
     {kid, "a kid has another parent"},
     {holes, "holes are miscounted"},
-    {seen, "the kid that was asked for last has another number"},
+    {seen, "the child requested last has another number"},
     {live, "live vertices are miscounted"},
     {unavailable, "unavailable vertices are miscounted"},
     {cell, "a row is not what its entries make"},
@@ -149,12 +149,12 @@ static const struct {
     {last_end, "a schedule does not know its last span"},
     {amount, "a pick is in no schedule"},
     {start, "a job does not start when it says"},
-    {list, "a job does not stand in the list where it says"},
+    {list, "a job is not at its place in the list"},
     {pending, "a job is queued without an event, or the other way round"},
-    {heap, "a job does not stand in the heap where it says"},
+    {heap, "a job is not at its place in the heap"},
     {id, "a job is not found by its id"},
     {jobs, "jobs are miscounted"},
-    {heap_count, "a job does not stand in the heap where it says"},
+    {heap_count, "a job is not at its place in the heap"},
 };
 
 static void test_damage(void)

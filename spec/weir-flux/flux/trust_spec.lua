@@ -210,7 +210,7 @@ describe("trust in the scheduler of Flux", function()
     settle(s)
     local note = s.said[2]
     assert.same({ "annotate", 2 }, { note[1], note[2] })
-    assert.matches("The queue policy asked for has failed; fcfs decides", note[3], 1, true)
+    assert.matches("The requested queue policy has failed; fcfs decides", note[3], 1, true)
   end)
 
   it("names the policy that was meant", function()

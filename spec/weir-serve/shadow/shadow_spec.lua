@@ -215,7 +215,7 @@ describe("weir -s SOCKET shadow", function()
     call("advance", '{"to":20}')
     local told = status()
     assert.same({ 1, 1, 10 }, { told.status.compared, told.periods[1].compared, told.status.total })
-    assert.matches("Before it began anew on a changed machine, 1 jobs had started", done("shadow", "status"), 1, true)
+    assert.matches("Before it restarted on a changed machine, 1 jobs had started", done("shadow", "status"), 1, true)
   end)
 
   it("begins anew where a pool is refined, and not where the machine is only read", function()

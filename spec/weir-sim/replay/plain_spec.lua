@@ -365,7 +365,7 @@ describe("the simulator of plain jobs", function()
       assert.has_error(function()
         s:submit(1, 0, 5, 5, 2, 1)
         s:run()
-      end, "job 1 has other units than it asked for")
+      end, "job 1 has other units than requested")
     end)
   end
 end)

@@ -79,7 +79,7 @@ describe("a trace", function()
   it("leaves out jobs that never ran, or without processors, and says which", function()
     local jobs, t = read_all(file("l.swf", swf({ 1, 0, -1, 4 }, { 2, 0, 5, 0 }, { 3, 0, 5, 1 })))
     assert.equal("3", ids(jobs))
-    assert.same({ 2, 0, 1, "it has no run time", 2, "it asks for no processors" },
+    assert.same({ 2, 0, 1, "it has no run time", 2, "it requests no processors" },
       { t.left_out, t.malformed, t.problems[1].line, t.problems[1].text, t.problems[2].line, t.problems[2].text })
   end)
 
@@ -105,7 +105,7 @@ describe("a trace", function()
     ["1 2 3"] = "18 numbers are expected, there are 3", ["1 x" .. (" -1"):rep(16)] = '"x" is no number', ["\0\1\2"] = "is no number",
     ["1 -5 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "submitted at -5: a time from 0 on is expected",
     ["1 -1 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "no submit time",
-    ["1 0 0 5 4 -1 -1 2.5 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "2.5 processors: a whole number is expected",
+    ["1 0 0 5 4 -1 -1 2.5 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "2.5 processors: expected a whole number",
     ["1 1e300 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "is more than",
   } do
     it("skips or stops at a line such as " .. ("%q"):format(line), function()

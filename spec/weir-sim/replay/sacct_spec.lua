@@ -249,7 +249,7 @@ describe("a replay of the accounting of a real cluster", function()
   end)
 
   for _, case in ipairs {
-    { "MaxTime=30", { Timelimit = "31:00" }, "it asks for more than MaxTime 1800 s" }, { "MaxTime=31", { Timelimit = "31:00" } },
+    { "MaxTime=30", { Timelimit = "31:00" }, "it requests more than MaxTime 1800 s" }, { "MaxTime=31", { Timelimit = "31:00" } },
     { "MaxNodes=1", {}, "more nodes than MaxNodes 1" }, { "MinNodes=3", {}, "fewer nodes than MinNodes 3" },
     { "MinNodes=2 MaxNodes=2", {} }, { "AllowAccounts=phys,chem", { Account = "bio" }, "AllowAccounts lacks bio" },
     { "AllowAccounts=phys,chem", { Account = "chem" } }, { "DenyAccounts=bio", { Account = "bio" }, "DenyAccounts has bio" },

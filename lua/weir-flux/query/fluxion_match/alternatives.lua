@@ -100,7 +100,7 @@ function M.requests(text, flexible)
   if type(doc) ~= "table" or type(doc.resources) ~= "table" then return core.request(text) end
   local lists = { doc.resources }
   if flexible then lists = variants(doc.resources) end
-  if not lists then return nil, ("a jobspec that stands for more than %d requests"):format(M.limit), "limit" end
+  if not lists then return nil, ("a jobspec that expands to more than %d requests"):format(M.limit), "limit" end
   local requests = {}
   for i, list in ipairs(lists) do
     requests[i], why, code = core.request { resources = mark(list, { slots = 0, flexible = flexible }), attributes = doc.attributes }

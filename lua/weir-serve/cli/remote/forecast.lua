@@ -70,7 +70,7 @@ end
 local function mean_line(told)
   local s = told.summary
   if type(s.wait_tried) ~= "number" then return nil end
-  return ("On the mean a job waits %s from now on, and %s as promised."):format(span(s.wait_tried), span(s.wait_in_force))
+  return ("On average a job waits %s from now on, and %s as promised."):format(span(s.wait_tried), span(s.wait_in_force))
 end
 
 local function show(told, all)
@@ -144,7 +144,7 @@ function M.shadow.run(client, opts)
     asked.policy, asked.source = sent(opts.policy)
     asked.queue, asked.queue_source = sent(opts.queue)
     local told = remote.ask(client, "shadow.start", asked)
-    out.line(("%s and %s run beside %s from now on"):format(told.policy, told.queue, told.in_force))
+    out.line(("%s and %s run alongside %s from now on"):format(told.policy, told.queue, told.in_force))
   elseif what == "status" then
     local told = remote.ask(client, "shadow.status")
     if told.running == false and not told.ended then out.fail(1, "there is no shadow; weir -s SOCKET shadow start begins one") end

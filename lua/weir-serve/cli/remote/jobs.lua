@@ -12,7 +12,7 @@ local M = {}
 M.match = {
   name = "-s SOCKET match", doc = "Match jobs, and print what each one got.", usage = "[OPTION...] JOB...", operand = "JOB", min = 1,
   options = {
-    { "m", "mode", "MODE", "what is asked; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
+    { "m", "mode", "MODE", "the kind of match; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
     { "F", "format", "FORMAT", "how it is written; tree if not given",
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
     { nil, "at", "SECONDS", "the time at which the jobs are to start", kind = "time" },
@@ -23,7 +23,7 @@ M.match = {
     { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power; with :TYPE, jobs get whole vertices of the type" },
     { nil, "filter", "FILE", "Lua source of a pruning and evaluating filter, which the service runs in a sandbox" },
     { nil, "json", nil, "one line of JSON a job" },
-    { "q", "quiet", nil, "print nothing; the exit status tells" },
+    { "q", "quiet", nil, "print nothing; the exit status is the result" },
   },
   notes = [[
 A JOB is what weir match takes. Exit status: 0 all jobs matched, 1 some did not, 2 wrong use, or the service is not there.]],
@@ -71,7 +71,7 @@ local function ask_match(client, job, filter, opts)
 end
 
 function M.match.run(client, opts)
-  if opts.stage and (opts.job or opts.filter) then out.fail(2, "--stage goes with neither --job nor --filter") end
+  if opts.stage and (opts.job or opts.filter) then out.fail(2, "--stage cannot be combined with --job or --filter") end
   local filter = opts.filter and out.check(files.read(opts.filter, "policy"))
   local status = 0
   for _, job in ipairs(inputs.jobs(opts)) do

@@ -37,7 +37,7 @@ local ELSE = { leader = true, redo = true, log = true, children = true, meta = t
 
 -- Raises the failure with which a service that does not lead any more ends.
 local function fenced(self, why)
-  self.over = ("%s; whether what was asked last was done, it knows"):format(why)
+  self.over = ("%s; it knows whether the last request was done"):format(why)
   failure.raise(self.over, "fenced")
 end
 

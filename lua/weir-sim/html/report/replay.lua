@@ -80,9 +80,9 @@ local ROWS = {
   { "bounded slowdown, worst", "bounded_slowdown.max", nil, "less" },
   { "queue length, mean", "queue.mean", nil, "less" }, { "queue length, longest", "queue.max", nil, "less" },
   { "idle while jobs wait", "idle_while_waiting", "%", "less" },
-  { "fragmentation", "fragmentation", "%", "less", "of what is free, the part that lies in nodes in use" },
+  { "fragmentation", "fragmentation", "%", "less", "the part of the free resources that is in nodes in use" },
   { "backfilled", "backfilled", "%", nil, "jobs that started before one that was submitted earlier" },
-  { "fairness over users", "fairness.index", nil, "more", "1: the mean bounded slowdowns of all users are alike" },
+  { "fairness over users", "fairness.index", nil, "more", "1: the mean bounded slowdowns of all users are equal" },
   { "decisions per job", "decisions_per_job" }, { "vertices visited per job", "visits_per_job" },
 }
 

@@ -57,7 +57,7 @@ local ONLY = {
 local function check_options(action, opts)
   for name, owner in pairs(ONLY) do
     if name == "queue" and opts.queue and action == "check" then
-      out.fail(2, "policy check: it is told what kind of policy a name or file is, without --queue")
+      out.fail(2, "policy check: it detects the kind of a policy; --queue is not needed")
     end
     if opts[name] and not owner:find(action, 1, true) then out.fail(2, "policy %s: --%s is for weir policy %s", action, name, owner) end
   end

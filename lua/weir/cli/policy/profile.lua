@@ -14,7 +14,7 @@ local HOOKS = { "init", "admit", "order", "prune", "evaluate", "select", "group"
 local function show(report)
   local ms, percent = report.seconds * 1e3, 100 * report.share
   if report.jobs then
-    out.line(("%d jobs in %.3f ms: %.0f %% in the policy and what it asks of the engine"):format(report.jobs, ms, percent))
+    out.line(("%d jobs in %.3f ms: %.0f %% in the policy and its calls of the engine"):format(report.jobs, ms, percent))
   else
     out.line(("%s in %.3f ms: %.0f %% in C, %.0f %% in the policy"):format(texts.counted(report.matches, "match"), ms, 100 - percent,
       percent))

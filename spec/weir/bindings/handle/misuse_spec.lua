@@ -67,7 +67,7 @@ local CALLS = {
     "a hierarchy such as power, or containment:rack to give whole racks, expected, got 'a:b:c'" },
   { "a worker that is too nice", function() return core.worker(function() end, { nice = 99 }) end, "nice from 0 to 19" },
   -- connections
-  { "a file that is no socket", function() return core.inherited(0) end, "a socket that was handed over" },
+  { "a file that is no socket", function() return core.inherited(0) end, "an inherited socket" },
   -- policies
   { "an option by its place", function() return core.policy_source("return { options = { k = 4 } }", "p", { options = { 7 } }) end,
     "options are given by name, such as {k = 4}" },
@@ -363,7 +363,7 @@ local UNEVEN, NODES = uneven()
 local KINDS = { "core", "gpu", "memory", "disk", "nic", "fpga" }
 local TOO_MUCH = { -- title, request, message, the nodes
   { "too many resources that compete", side_by_side(300, "slot=1{s%d}/core"), "more than 256 resources compete with each other" },
-  { "too many ways to share", UNEVEN, "40000 tries did not tell", NODES },
+  { "too many ways to share", UNEVEN, "40000 tries did not show", NODES },
   { "too many mixes", alternatives(KINDS, 100), "or_slots: there are too many mixes to try" },
 }
 describe("what is asked for", function()
