@@ -58,7 +58,7 @@ static const struct {
     {NULL, RECIPE("<node/>"), "test:1: <node> has no id=\"...\""},
     {NULL, ROOTED(""), "test:1: no edges lead from a root to node \"node\""},
     {NULL, ROOTED(NODE("node", "")), "test:1: node \"node\" is there already, on line 1"},
-    {NULL, ROOTED(EDGE("cluster", "core", "")), "test:1: edge \"cluster2core\" goes to \"core\", which is no node"},
+    {NULL, ROOTED(EDGE("cluster", "core", "")), "test:1: edge \"cluster2core\" leads to \"core\", which is not a node"},
     {NULL, ROOTED(EDGE("cluster", "node", D("n", "0"))),
      "test:1: \"multi_scale\" of \"cluster2node\" is 0, it must be from 1 to 67108863"},
     {NULL, ROOTED(EDGE("cluster", "node", D("n", "-1"))),

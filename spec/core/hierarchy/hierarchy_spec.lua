@@ -385,7 +385,7 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
   it("names a hierarchy that is not there", function()
     local a, why, code = e:match("slot=1/node", { subsystem = "heat" })
     assert.is_nil(a)
-    assert.equal("there is no hierarchy 'heat' beside containment", why)
+    assert.equal("there is no hierarchy 'heat' other than containment", why)
     assert.equal("unknown", code)
   end)
 
