@@ -12,7 +12,7 @@ static bool is_refusal(int rc)
     return rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE;
 }
 
-/* Notes the refusal of an alternative: one that is merely busy tells more than one that never fits, else the first. */
+/* Notes the refusal of an alternative: busy takes precedence over never fitting, then the first counts. */
 static void note_refusal(int rc, const weir_err *why, int *noted, weir_err *err)
 {
     if (*noted == WEIR_OK || (*noted == WEIR_EINFEASIBLE && rc == WEIR_EBUSY)) {

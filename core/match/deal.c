@@ -2,9 +2,9 @@
  *
  * The groups are the vertices of the innermost type of the request above shared vertices; what each group needs is an
  * amount of one type at or below the shared vertices. A shared vertex brings the free units of that type at or below
- * it; each goes to one group. Where all bring equally many units, groups are served by augmenting paths, so a set of
- * groups is refused only where no deal serves all of them. Where they do not, all deals are tried, the largest vertices
- * first, with bounds by sums.
+ * it; each goes to one group. Where all bring the same number of units, groups are served by augmenting paths, so a set
+ * of groups is refused only where no assignment serves all of them. Where they do not, all assignments are tried, the
+ * largest vertices first, with bounds by sums.
  *
  * Invariant: `at` of an item is WEIR_NONE, or the number of one of its ways.
  */
@@ -24,7 +24,7 @@ struct deal_item {
     weir_vertex v;
     int64_t weight;
     uint32_t first, nways;
-    uint32_t at; /* number of the way dealt; WEIR_NONE: none */
+    uint32_t at; /* number of the way assigned; WEIR_NONE: none */
 };
 
 struct deal_way {
@@ -37,7 +37,7 @@ struct deal_group {
     weir_vertex v;
     int64_t own;     /* units of vertices with one parent */
     int64_t all;     /* with those of all its ways */
-    bool chosen;     /* while all deals are tried */
+    bool chosen;     /* while all assignments are tried */
     int64_t missing; /* of a group chosen; else 0 */
     int64_t open;    /* units of items not yet tried that have a way into the group */
     uint32_t ways;   /* the first */
@@ -58,7 +58,8 @@ struct deal {
     bool whole;        /* what is needed must be unused */
     int64_t each;      /* needed by each group */
     int64_t wanted;    /* units of groups */
-    bool nested; /* a further level above concerns shared vertices: a deal may serve the groups and not that level */
+    bool nested; /* a further level above concerns shared vertices: an assignment may serve the groups and not that
+                    level */
     struct deal_item *items;
     uint32_t nitems;
     struct deal_way *ways;
@@ -69,8 +70,8 @@ struct deal {
     uint32_t *queue;
     uint32_t *order; /* items with ways, the largest first; NULL: all are equally large */
     uint32_t norder;
-    bool every;    /* each item is dealt to a group chosen, also where the groups have what they miss */
-    uint32_t skip; /* deals still to be passed over */
+    bool every;    /* each item is assigned to a group chosen, even if the groups miss nothing */
+    uint32_t skip; /* assignments still to be skipped */
     uint32_t round;
     uint64_t visits;
 };
@@ -146,7 +147,7 @@ static const weir_resource *find_resource(const weir_resource *list, uint32_t n,
     return found;
 }
 
-/* Finds the innermost level of a list whose vertices are groups. `times`: how often the list is asked for. */
+/* Finds the innermost level of a list whose vertices are groups. `times`: how often the list is requested. */
 static void find_level(struct deal *d, const weir_request *r, const weir_resource *list, uint32_t n, int64_t times)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -185,7 +186,7 @@ static bool takes_whole(const struct deal *d, const weir_request *r)
 
 /* ---- exclusion ---- */
 
-/* Asks whether the constraint or the policy exclude v for r. Returns 1: v is kept, 0 or negative. */
+/* Whether neither the constraint nor the policy excludes v for r. Returns 1: v is kept, 0 or negative. */
 static int ask(const struct deal *d, weir_vertex v, const weir_resource *r)
 {
     const weir_constraint *wanted = weir_request_constraint(d->request);
@@ -248,7 +249,7 @@ static bool is_open(const struct deal *d, weir_vertex v, weir_vertex top)
     return true;
 }
 
-/* Units of v that the window leaves, as far as v and the vertices above v and below `top` tell. */
+/* Units of v that the window leaves, as far as v and the vertices above v and below `top` show. */
 static int64_t units_of(const struct deal *d, weir_vertex v, weir_vertex top)
 {
     const weir_graph *view = d->h->view;
@@ -285,7 +286,7 @@ static int add_supply(struct deal *d, weir_vertex v)
         at = above(d, at);
     if (at == WEIR_NONE)
         return WEIR_OK;
-    /* a group may have several parents itself: it is dealt by its own level, if any */
+    /* a group may have several parents itself: it is assigned by its own level, if any */
     item = at != v && kind_of(view, at)->type == d->group_type ? WEIR_NONE : weir_map32_get(&d->item_numbers, at);
     top = item == WEIR_NONE ? at : above(d, at);
     units = units_of(d, v, top);
@@ -354,7 +355,7 @@ static int list_supply(struct deal *d)
 
 /* ---- dealing ---- */
 
-/* Deals the item of the last way of a path: it goes to the group visited last, whose item goes to the group before. */
+/* Assigns the item of the last way of a path to the group visited last, whose item moves to the group before. */
 static void move_along(struct deal *d, uint32_t way, uint32_t start)
 {
     while (true) {
@@ -366,7 +367,7 @@ static void move_along(struct deal *d, uint32_t way, uint32_t start)
     }
 }
 
-/* Finds an item for a group: one that is not dealt, or one of another group that finds a replacement. Returns the
+/* Finds an item for a group: one that is not assigned, or one of another group that finds a replacement. Returns the
  * weight, 0: there is none. */
 static int64_t find_item(struct deal *d, uint32_t start)
 {
@@ -393,7 +394,7 @@ static int64_t find_item(struct deal *d, uint32_t start)
     return 0;
 }
 
-/* Deals a group what it needs beside the groups dealt so far. */
+/* Assigns a group what it needs in addition to the groups served so far. */
 static bool serve(struct deal *d, uint32_t group)
 {
     int64_t missing = d->each - d->groups[group].own;
@@ -419,7 +420,7 @@ static void restore(struct deal *d, const uint32_t *at)
         d->items[i].at = at[i];
 }
 
-/* Passes over a deal that serves, while some are to be passed over. Returns 1 or 0. */
+/* Skips an assignment that serves, while some are to be skipped. Returns 1 or 0. */
 static int accept(struct deal *d)
 {
     if (d->skip == 0)
@@ -450,7 +451,7 @@ static void open_item(struct deal *d, const struct deal_item *it, int by)
         d->groups[d->ways[w].group].open += by * it->weight;
 }
 
-/* Deals the items from number k of the order on in all ways. Returns 1, 0 or negative. */
+/* Tries all assignments of the items from number k of the order on. Returns 1, 0 or negative. */
 static int deal_all(struct deal *d, uint32_t k)
 {
     struct deal_item *it;
@@ -603,7 +604,7 @@ static int passes(void *data, weir_vertex v)
     return is_open(d, v, above(d, v)) ? keeps(d, v, above(d, v), d->group ? d->group : d->need) : 0;
 }
 
-/* Adds the parents dealt to d->choice, and gives it to the caller. */
+/* Adds the assigned parents to d->choice, and gives it to the caller. */
 static void give_choice(struct deal *d, weir_vertex **choice)
 {
     for (uint32_t i = 0; i < d->nitems; i++)
@@ -624,7 +625,7 @@ static int64_t largest_of(const weir_graph *g, weir_type t)
     return largest;
 }
 
-/* Whether the sums of the view show that no deal serves the groups: dealing moves units, and adds none where all ways
+/* Whether the sums of the view show that no assignment serves the groups: it moves units, and adds none where all ways
  * are open. */
 static bool falls_short(const struct deal *d)
 {
@@ -647,7 +648,7 @@ static bool may_be_closed(const struct deal *d)
     return d->window.policy || weir_request_constraint(d->request) || (!d->window.all && d->h->view->unavailable > 0);
 }
 
-/* The resource whose vertices a policy is asked about where no groups are asked for. */
+/* The resource whose vertices are passed to a policy where no groups are requested. */
 static const weir_resource *first_resource(const weir_request *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
@@ -687,7 +688,7 @@ int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_reques
         rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
         *several |= d.nested;
         if (rc == 0 && at.skip > 0 && d.nested && has_shared_groups(&d))
-            rc = WEIR_ELIMIT; /* no group was dealt to a parent of its own */
+            rc = WEIR_ELIMIT; /* no group was assigned to a parent of its own */
     }
     if (rc == 1)
         give_choice(&d, choice);

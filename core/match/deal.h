@@ -1,8 +1,8 @@
-/* deal.h - vertices with several parents in a hierarchy (struct hierarchy: shared), dealt out to the groups of a
+/* deal.h - vertices with several parents in a hierarchy (struct hierarchy: shared), assigned to the groups of a
  * request. Private to the matcher.
  *
- * In a match each shared vertex is below one of its parents. A deal chooses parents such that as many groups as the
- * request asks for (2 power units) hold as much as each needs (4 nodes): by a flow for each set of groups, and a
+ * In a match each shared vertex is below one of its parents. An assignment chooses parents such that as many groups as
+ * the request names (2 power units) hold as much as each needs (4 nodes): by a flow for each set of groups, and a
  * bounded search for the set. */
 #ifndef WEIR_DEAL_H
 #define WEIR_DEAL_H
@@ -13,8 +13,8 @@
 /* A window, and how the resources in it are seen. */
 struct deal_window {
     int64_t t0, t1;
-    bool all; /* whatever is used, down or reserved */
-    /* `prune`, and without `all` `evaluate`, exclude vertices; they are asked in the first view. NULL: nothing does */
+    bool all; /* regardless of use, states and reservations */
+    /* `prune`, and without `all` `evaluate`, exclude vertices; they are called in the first view. NULL: nothing does */
     const weir_policy *policy;
     uint32_t skip; /* choices known not to serve; those from number 1 on have all shared vertices in groups */
 };
@@ -22,11 +22,11 @@ struct deal_window {
 /* Chooses parents for the shared vertices of h, a view of g: those that groups of the request need; for all others
  * the first over which the way to a source is open, neither down, nor had by a job as a whole, nor left out by the
  * policy. Returns 1 with *choice, by vertex as in struct hierarchy, to be freed; 0: no choice serves the request, or
- * none other than the first parents is needed; or negative. *several tells whether shared vertices bring several units,
+ * none other than the first parents is needed; or negative. *several is whether shared vertices bring several units,
  * so that a choice need not serve the request although each group has the sum of what it needs: then window.skip gives
  * further choices.
  * So it is where further levels of the request lie above shared vertices, too. WEIR_ELIMIT: the search took too long
- * to tell, or such levels lie above groups with several parents; WEIR_EPOLICY: a hook failed. O(n + edges of shared
+ * to decide, or such levels are above groups with several parents; WEIR_EPOLICY: a hook failed. O(n + edges of shared
  * vertices) for each group tried, and at most two calls of each hook for each vertex. */
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
                      weir_vertex **choice, bool *several) WEIR_CHECKED;

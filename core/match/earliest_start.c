@@ -114,7 +114,7 @@ static weir_type host_of(struct match *m, const weir_resource *r)
 }
 
 /* Whether unused vertices, each a host for itself, serve r: where the vertices must be below one of several outer
- * vertices. An occupancy tells faster about vertices that may be anywhere. */
+ * vertices. An occupancy is faster for vertices that may be anywhere. */
 static bool is_own_host(struct match *m, const weir_resource *r)
 {
     const struct fit_request *q = &m->known.fits;
@@ -307,7 +307,7 @@ int weir_match_start_bound(struct match *m, int64_t t, int64_t *start)
 }
 
 /* Sets *t to the next start after *t worth a try. The fit index knows hosts from the time of the clock on; so the
- * first call asks the index about *t, too. */
+ * first call queries the index for *t, too. */
 static int next_start(struct match *m, bool first, int64_t *t)
 {
     int64_t before = *t;

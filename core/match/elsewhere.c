@@ -12,7 +12,7 @@
 #include "match/match.h"
 #include "time/availability.h"
 
-/* A match elsewhere. */
+/* A match in another hierarchy. */
 struct errand {
     weir_graph *g;
     struct hierarchy *h;
@@ -34,7 +34,7 @@ static int begin(struct errand *e, weir_graph *g, const weir_match_options *o, w
 
     *e = (struct errand){.g = g, .o = *o, .own = o->policy ? o->policy : &first_found, .err = err};
     e->policy = *e->own;
-    e->policy.placed = NULL; /* told when the graph gives the resources */
+    e->policy.placed = NULL; /* notified when the graph gives the resources */
     e->o.policy = &e->policy;
     e->o.subsystem = NULL;
     e->o.stage = 0;
@@ -93,9 +93,9 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
 /* ---- shared vertices ---- */
 
 enum {
-    DEAL_TIMES = 64,           /* later starts at which shared vertices are dealt out, whatever that costs */
+    DEAL_TIMES = 64,           /* later starts at which shared vertices are assigned, at any cost */
     DEAL_LOOKS = 200000000,    /* vertices looked at for further ones */
-    DEAL_MATCHES = 1000,       /* deals tried for one start, */
+    DEAL_MATCHES = 1000,       /* assignments tried for one start, */
     DEAL_MATCH_LOOKS = 4000000 /* and the vertices looked at for those behind the first */
 };
 
@@ -107,14 +107,14 @@ static int undecided(const struct errand *e)
                      e->h->name);
 }
 
-/* Whether so many deals for one start are more than are tried. */
+/* Whether this is more than the number of assignments tried for one start. */
 static bool too_many(const struct errand *e, uint32_t deals)
 {
     return deals > DEAL_MATCHES || (uint64_t)deals * e->g->limit > DEAL_MATCH_LOOKS;
 }
 
-/* Deals out the shared vertices for a window. Returns 1 with *out, the view in which they are below the parents chosen;
- * 0: that serves nothing; or negative. *several: weir_deal_choose() */
+/* Assigns parents to the shared vertices for a window. Returns 1 with *out, the view in which they are below the
+ * parents chosen; 0: that serves nothing; or negative. *several: weir_deal_choose() */
 static int deal(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy **out,
                 bool *several)
 {
@@ -134,7 +134,7 @@ static int deal(struct errand *e, const weir_request *r, struct deal_window wind
     return rc ? rc : 1;
 }
 
-/* Matches in a view in which shared vertices are dealt out. Returns 1 with *a, and e->h the view; 0 or negative. */
+/* Matches in a view in which shared vertices are assigned. Returns 1 with *a, and e->h the view; 0 or negative. */
 static int match_in(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy *h,
                     const weir_allocation **a)
 {
@@ -155,7 +155,7 @@ static int match_in(struct errand *e, const weir_request *r, struct deal_window 
     return rc ? rc : 1;
 }
 
-/* Matches with the shared vertices dealt out for a start at t, or (`all`) for feasibility. Returns 1 with *a, and e->h
+/* Matches with the shared vertices assigned for a start at t, or (`all`) for feasibility. Returns 1 with *a, and e->h
  * the view in which it was found; 0: that serves nothing; or negative. */
 static int match_dealt(struct errand *e, const weir_request *r, int64_t t, bool all, const weir_allocation **a)
 {
@@ -395,7 +395,8 @@ static int grow_in_view(const struct errand *e, int64_t job, const weir_request 
     return rc;
 }
 
-/* Grows the job with the shared vertices dealt out, where the first parents do not serve. `rc`: what they said. */
+/* Grows the job with the shared vertices assigned, where the first parents do not serve. `rc`: the result with those.
+ */
 static int grow_dealt(struct errand *e, int64_t job, const weir_request *r, int rc)
 {
     const weir_allocation *a = weir_job_get(e->g, job);

@@ -1,10 +1,10 @@
 /* flow_choice.c - decides by one flow whether vertices exist that serve a request, where the choice in the order of the
- * policy has found too few: a survey lists all candidates (flow_survey.c), a choice in whole demands tells which of
- * them are served (core/flow/choice.c), and an attempt places the request on just these.
+ * policy has found too few: a survey lists all candidates (flow_survey.c), a choice in whole demands determines which
+ * of them are served (core/flow/choice.c), and an attempt places the request on just these.
  *
  * Where no choice exists, no vertices serve the request: the survey has all candidates, each with at least the demands
  * it has room for. Where the attempt fails, or the request is not for one flow alone, nothing is known, and the search
- * of flow_search.c goes on.
+ * of flow_search.c continues.
  */
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@
 #include "match/candidate/flow_state.h"
 #include "match/place/place.h"
 
-/* The resource whose vertices each take equally many demands, as the candidate `under` lies below one of them; NULL:
- * there is no such resource. */
+/* The resource whose vertices each take the same number of demands, as the candidate `under` is below one of them;
+ * NULL: there is no such resource. */
 static const weir_resource *group_of(const struct match *m, const weir_resource *asker, weir_vertex under)
 {
     const weir_resource *r = asker->parent;
@@ -68,7 +68,7 @@ static int set_groups(struct match *m, const weir_resource *asker, const struct 
     return WEIR_OK;
 }
 
-/* The units that a resource asks for in all, at least; 0: not known, as vertices above it may count several times. */
+/* The units that a resource requests in all, at least; 0: not known, as vertices above it may count several times. */
 static int64_t units_in_all(struct match *m, const weir_resource *asker)
 {
     int64_t units = asker->count.min;

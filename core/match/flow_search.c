@@ -1,7 +1,7 @@
 /* flow_search.c - chooses vertices for which one flow exists where the choice in the order of the policy has found too
- * few. Whoever serves the request otherwise serves one of the vertices chosen less: each in turn is capped at less than
- * it got, and those before it keep what they got at least; so every choice is met once, as many as
- * weir_flow_steps() allows. A network tells beforehand where no choice of the vertices seen can serve all,
+ * few. Any other choice that serves the request serves one of the vertices chosen less: each in turn is capped at less
+ * than it got, and those before it keep what they got at least; so every choice is met once, as many as
+ * weir_flow_steps() allows. A network shows beforehand where no choice of the vertices seen can serve all,
  * and where any other choice is as good. Where the request has direct resources (flow_direct.c), these wait until the
  * flows are there, and the vertices below which they wait are capped likewise.
  *
@@ -191,7 +191,7 @@ static bool may_go_on(const struct flow_search *s)
            s->m->result.stats.visited - s->visits < weir_flow_steps(0) / STEPS_OF_VISIT;
 }
 
-/* Whether a resource asks for a varying number of units. */
+/* Whether a resource requests a varying number of units. */
 static bool counts_vary(const struct match *m)
 {
     for (uint32_t i = 0; i < m->ask.request->count; i++) {

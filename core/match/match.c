@@ -122,7 +122,7 @@ static int drop_own_flows(struct match *m)
     return rc;
 }
 
-/* Number of slots served by all picks; to be asked before picks of a vertex are merged. */
+/* Number of slots served by all picks; to be called before picks of a vertex are merged. */
 static uint32_t count_slots(const struct match *m)
 {
     uint64_t n = 0;
@@ -321,7 +321,7 @@ int weir_match_check(const weir_graph *g, const weir_match_options *o, weir_err 
     return check_stage(g, o, err);
 }
 
-/* Hands the picks over as an allocation without a job, known to no schedule. */
+/* Returns the picks as an allocation without a job, known to no schedule. */
 static int give_preview(struct match *m, int64_t start, uint32_t nslots, const weir_allocation **out)
 {
     weir_allocation *a = weir_mem_zalloc(1, sizeof *a);
@@ -343,7 +343,7 @@ static void tell_chosen(const struct match *m)
 }
 
 /* Name of a policy's label, the empty name where the policy has no label; of the queue and the label for a job with a
- * queue. A queue whose name could not be told from the label counts as none. */
+ * queue. A queue whose name equals the label counts as none. */
 static weir_name label_of(weir_graph *g, const weir_policy *p, const char *queue)
 {
     const char *label = p->label ? p->label : p->name ? p->name : "";
@@ -368,7 +368,7 @@ static void clear_nested(const weir_match_options *o)
     }
 }
 
-/* Hands over the nested picks, if the caller asks for them. */
+/* Returns the nested picks, if the caller requests them. */
 static void give_nested(struct match *m, const weir_match_options *o)
 {
     if (!o->inside)
@@ -378,7 +378,7 @@ static void give_nested(struct match *m, const weir_match_options *o)
     m->result.nested.list = NULL;
 }
 
-/* Tells the policy of an allocation that is to be made. Returns a status. */
+/* Notifies the policy of an allocation that is to be made. Returns a status. */
 static int tell_placed(const weir_policy *p, weir_graph *g, const weir_allocation *a, weir_err *err)
 {
     int rc = p->placed ? p->placed(p->data, g, a) : WEIR_OK;

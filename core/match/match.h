@@ -10,13 +10,13 @@
  *     attempt.c            an attempt at one start
  *     flow_choice.c        vertices for which one flow exists, by a flow over all candidates; flow_search.c: by trial
  *     whole.c              matches that give a type as a whole
- *   core/match/place       the recursion: what a request asks for, below a vertex (place/place.h)
- *   core/match/candidate   what the recursion asks about vertices
+ *   core/match/place       the recursion: the contents of a request, below a vertex (place/place.h)
+ *   core/match/candidate   the queries of the recursion about vertices
  *     search.c             the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
  *     candidate.c          the units that one vertex can give for one resource
  *     bulk.c               many whole vertices at once
  *     choose*.c            choices of the engine for a policy
- *     slot_host.c          the vertices in which a slot may lie; group_hosts.c: by the free units of their groups
+ *     slot_host.c          the vertices that may contain a slot; group_hosts.c: by the free units of their groups
  *     competing_*.c        siblings that compete for the same vertices (competing.h)
  *     flow*.c              units on the ways to the sources of another subsystem (flow_state.h)
  *     constraint_filter.c  the nodes that a constraint allows
@@ -47,7 +47,7 @@ enum match_view {
     VIEW_ALL       /* feasibility: all vertices */
 };
 
-/* What a match asks. Nothing of it changes during the match, but that `request` is bound when it begins. */
+/* The input of a match. Nothing of it changes during the match, but that `request` is bound when it begins. */
 struct question {
     const weir_request *original; /* the request as given */
     const weir_request *request;  /* the request with amounts in the units of the graph */
@@ -71,7 +71,7 @@ struct window {
     int64_t end;          /* of the interval where the duration does not say; WEIR_NO_END: the duration says */
     int64_t latest;       /* latest start from which the resources are valid to the end; weir_match_latest() */
     int64_t tried;        /* the latest start considered for a reservation */
-    uint32_t undecided;   /* starts of which a search that was cut off could not tell whether the request fits */
+    uint32_t undecided;   /* starts for which a search that was cut off left open whether the request fits */
     int64_t undecided_at; /* the first of them */
 };
 
@@ -91,9 +91,9 @@ struct scope {
 struct pick_detail {
     weir_vertex endpoint; /* the vertex served by units of a flow; WEIR_NONE for all other picks */
     uint32_t slots;       /* slots that were complete with this pick */
-    uint32_t flow;        /* stamp of the demand that the pick stands for (flow_state.h); 0: none */
-    uint32_t waiting;     /* number + 1 of the waiting resource that the pick stands for (flow_state.h); 0: none */
-    bool nested;          /* the pick lies below a vertex taken as a whole, and enters no schedule */
+    uint32_t flow;        /* stamp of the demand that the pick represents (flow_state.h); 0: none */
+    uint32_t waiting;     /* number + 1 of the waiting resource that the pick represents (flow_state.h); 0: none */
+    bool nested;          /* the pick is below a vertex taken as a whole, and enters no schedule */
 };
 
 /* What an attempt has placed so far: the first scope.npicks picks, and the flows that go with them. */
@@ -118,8 +118,8 @@ struct knowledge {
     struct occupancy *occupancy; /* vertices of one type held in the window; NULL: none is kept */
     uint64_t occupancy_need;     /* vertices of the type of `occupancy` needed by the request, at least */
     uint32_t occupancy_askers;   /* resources of the request that have this type */
-    bool masked;                 /* occupancy->busy tells about the window that is searched */
-    /* stands for the whole request: occupancy->busy also has hosts too full for it; no needs: it does not apply */
+    bool masked;                 /* occupancy->busy is about the window that is searched */
+    /* represents the whole request: occupancy->busy also has hosts too full for it; no needs: it does not apply */
     struct fit_request fits;
 
     /* about the constraint (constraint_filter.c) */
@@ -142,7 +142,7 @@ struct match_result {
     struct {
         weir_pick *list;
         uint32_t n, cap;
-    } nested;               /* picks of nested resources, where the caller asks for them */
+    } nested;               /* picks of nested resources, where the caller requests them */
     struct flow_use *flows; /* by pick of a flow: the vertex to be served; filled when picks are merged */
     uint32_t nflows;
     weir_stats stats;
@@ -243,20 +243,20 @@ static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
  * `by`: NULL, or scores that decide first. */
 int weir_match_index(struct match *m, bool ordered, const struct order_scores *by, weir_type t, enum index_mode mode,
                      struct index **out);
-/* Asks the policy's `prune` about v, or remembers the answer. Returns 1 to go on, 0 or negative. */
+/* Calls the policy's `prune` for v, or remembers the answer. Returns 1 to go on, 0 or negative. */
 int weir_match_prune(struct match *m, const weir_resource *r, weir_vertex v);
 /* As weir_match_rank(), for a policy without scores whose `prune` is remembered: what it leaves out comes last. */
 int weir_match_rank_kept(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
                          struct order_scores *by);
 /* Brings the scores of all vertices of a type for r up to date, so that a search below `under` may follow the scores.
- * Sets by->memory to NULL where the scores of the candidates have to be asked for, candidate by candidate. Returns
+ * Sets by->memory to NULL where the policy must be called for each candidate. Returns
  * WEIR_OK or negative. */
 int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t, struct order_scores *by);
 /* Places the whole request in a view, with a window that starts at t0. Returns 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
 /* Whether the request could ever be met. Returns 1, WEIR_EINFEASIBLE or another negative status. */
 int weir_match_feasible(struct match *m, int64_t at);
-/* Whether the request may fit at `start`, as far as an occupancy that is kept can tell. Returns 1, 0 or negative. */
+/* Whether the request may fit at `start`, as far as an occupancy that is kept shows. Returns 1, 0 or negative. */
 int weir_match_bound_ok(struct match *m, int64_t start);
 /* Places the request at the earliest possible time after t. Returns 1 with *start set, 0 if no time will do, or
  * negative. */
@@ -279,7 +279,7 @@ int weir_match_start_bound(struct match *m, int64_t t, int64_t *start);
  * the first direct one; the first of all, where all are units of flows. */
 const weir_resource *weir_slot_first(const struct match *m, const weir_resource *slot);
 /* The type of host for slots below `under`: node, the type of the policy's locality, or SEARCH_PARENT. WEIR_NO_TYPE:
- * slots may lie anywhere. */
+ * slots may be anywhere. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
 /* A slot that holds something inside nodes and something outside: two slots in place of it, each with the least count.
  * Their index is RESOURCE_NONE; they live as long as the match. */
@@ -292,7 +292,7 @@ struct divided_slot {
 /* Sets *out to the two parts of a slot below `under`; to NULL where the slot is not divided. WEIR_OK or WEIR_ENOMEM. */
 int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *slot, const struct divided_slot **out);
 void weir_slots_undivide(struct match *m); /* frees all */
-/* Whether v has children of all types of a slot, units of flows aside. O(children of v) */
+/* Whether v has children of all types of a slot, except units of flows. O(children of v) */
 bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot);
 /* Whether the resources of a slot must be children of its host (WEIR_STRICT_SLOTS). */
 bool weir_slot_children_only(const struct match *m, const weir_resource *slot);
@@ -303,7 +303,7 @@ bool weir_slot_whole_pools(struct match *m, const weir_resource *slot);
 int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t min,
                            uint32_t max, uint32_t *chosen);
 /* Chooses vertices for r below `under`, as weir_choose_listed() would from all candidates. Returns 1 with *n vertices
- * in *chosen, best first, to be freed; 0: only a list of the candidates tells; or negative. */
+ * in *chosen, best first, to be freed; 0: a list of the candidates is needed; or negative. */
 int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, weir_vertex **chosen,
                         uint32_t *n);
 /* Whether a choice of the policy, or its `select`, rather than the order, decides between `want` candidates for r below
@@ -312,18 +312,18 @@ bool weir_choice_matters(const struct match *m, weir_vertex under, const weir_re
 /* As weir_choose_listed(), for WEIR_CHOOSE_BESIDE (choose_beside.c). */
 int64_t weir_choose_beside(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t max,
                            uint32_t *chosen);
-/* Whether r is a resource beside others, for WEIR_CHOOSE_BESIDE. */
+/* Whether r is a resource adjacent to others, for WEIR_CHOOSE_BESIDE. */
 bool weir_choice_besides(const weir_resource *r);
-/* Asks for the scores of vertices that fit; NAN: the policy does not want the vertex. */
+/* Calls the policy for scores of vertices that fit; NAN: the policy does not want the vertex. */
 int weir_match_scores(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* Whether some resources of a list compete for the same vertices. */
 bool weir_siblings_compete(struct match *m, const weir_resource *list, uint32_t n);
-/* Whether a list asks for several vertices of a type that lies inside itself: the first vertex taken may enclose two
+/* Whether a list requests several vertices of a type that is nested in itself: the first vertex taken may enclose two
  * that serve. */
 bool weir_siblings_nest(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
 
 /* Takes `want` whole vertices for r without a search for each. Returns 1 with the picks added; 0, no pick added: a
- * search must tell; or negative. */
+ * search must decide; or negative. */
 int weir_bulk_take(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
 /* Computes m->known.allowed, the nodes allowed by the constraint, if any; WEIR_ENOMEM. The functions
@@ -342,7 +342,7 @@ int weir_filter_allows_whole(struct match *m, weir_vertex v);
 bool weir_candidate_whole(const struct match *m, weir_vertex v);
 /* Whether v serves r only by resources below v. */
 bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_resource *r);
-/* Whether v, which serves r by resources below, may do so beside the conflicting picks. */
+/* Whether v, which serves r by resources below, may do so in addition to the conflicting picks. */
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether aggregates alone decide if a vertex taken as a whole holds the resources nested in r. */
 bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r);
@@ -360,18 +360,18 @@ int weir_candidate_fits_whole(struct match *m, weir_vertex v, const weir_resourc
  * does not fit; or negative. */
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 
-/* The subsystem of the units that a resource of the given name asks for; WEIR_NONE: the name is a type of vertices. */
+/* The subsystem of the units that a resource of the given name requests; WEIR_NONE: the name is a type of vertices. */
 uint32_t weir_flow_find(const weir_graph *g, const char *name);
 /* What may get to vertices in a subsystem now, at most; NULL: not known for the window, or a listener wants to hear of
  * each vertex without a flow. */
 const struct flow_reach *weir_flow_reach_known(const struct match *m, uint32_t subsystem);
-/* How many times, up to `most`, the flow to `under` could give the least count of r beside the demands so far; `most`
- * where no flow enters. Returns the number or negative. */
+/* How many times, up to `most`, the flow to `under` could give the least count of r in addition to the demands so far;
+ * `most` where no flow enters. Returns the number or negative. */
 int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t most);
-/* The most units of a subsystem, in the unit of r, that a flow could give `under` beside the demands so far; 0 where no
- * flow enters. Or negative. */
+/* The most units of a subsystem, in the unit of r, that a flow could give `under` in addition to the demands so far; 0
+ * where no flow enters. Or negative. */
 int64_t weir_flow_units(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r);
-/* Takes `times` times the units of r on the ways to `under` (RFC 4): one pick that stands for the demand. Returns 1, 0
+/* Takes `times` times the units of r on the ways to `under` (RFC 4): one pick that represents the demand. Returns 1, 0
  * or negative. */
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
 /* Takes the units of all resources of a list, and of its slots, named after subsystems. Returns 1, 0 or negative. */
@@ -427,13 +427,13 @@ int weir_match_trim(struct match *m) WEIR_CHECKED;
 /* WEIR_EINVAL and others: the graph or the options do not allow a match. */
 int weir_match_check(const weir_graph *g, const weir_match_options *o, weir_err *err);
 /* Makes a job, or with o->stage a stage, of what was found for r: picks, flows, slots, start and end of `found` count,
- * and are copied. Tells the policy before. */
+ * and are copied. Notifies the policy before. */
 int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_policy *p,
                     struct job *found, const weir_allocation **out, weir_err *err) WEIR_CHECKED;
-/* Tells the policy of picks that job a is to get. Returns a status. */
+/* Notifies the policy of picks that job a is to get. Returns a status. */
 int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_allocation *a, const weir_pick *picks,
                           uint32_t n, weir_err *err);
-/* weir_match() and weir_job_grow() in the tree of g, whatever o->subsystem says (elsewhere.c). */
+/* weir_match() and weir_job_grow() in the tree of g, ignoring o->subsystem (elsewhere.c). */
 int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                     weir_err *err) WEIR_CHECKED;
 int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,

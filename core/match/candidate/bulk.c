@@ -9,7 +9,8 @@
 
 #define BULK_MIN 16 /* vertices; fewer are left to a search */
 /* In VIEW_NOW, vertices tested in vain before a search takes over, as a search knows nogoods: BULK_WASTE, and
- * BULK_WASTE_EACH for each vertex wanted. A vertex like the one before needs no test, and counts as a part of one. */
+ * BULK_WASTE_EACH for each vertex requested. A vertex like the one before needs no test, and counts as a part of one.
+ */
 #define BULK_WASTE      1024
 #define BULK_WASTE_EACH 16
 #define BULK_ALIKE      64

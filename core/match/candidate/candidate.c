@@ -1,4 +1,4 @@
-/* candidate.c - the units of a vertex for a resource of a request, apart from what is nested in the resource.
+/* candidate.c - the units of a vertex for a resource of a request, without the resources nested in it.
  * Invariant: nothing taken here overlaps a span within the window, or a pick of the match.
  */
 #include <string.h>
@@ -13,7 +13,7 @@
 enum use {
     USE_WHOLE,  /* the vertex and all below it */
     USE_UNITS,  /* some of its units */
-    USE_SHARED, /* without units, beside others */
+    USE_SHARED, /* without units, shared with others */
     USE_WITHIN  /* only resources nested in the request, below the vertex */
 };
 
@@ -99,8 +99,8 @@ struct conflict {
     bool shared; /* a pick without units */
 };
 
-/* Whether v, as a whole or not, overlaps a conflicting pick without sharing; otherwise *r tells the use of v by
- * conflicting picks. Flows are no conflict: weir_direct_spare() tells what they leave. */
+/* Whether v, as a whole or not, overlaps a conflicting pick without sharing; otherwise *r is the use of v by
+ * conflicting picks. Flows are no conflict: see weir_direct_spare() for what they leave. */
 static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct conflict *r)
 {
     *r = (struct conflict){0, false};
@@ -122,7 +122,7 @@ static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct c
 
 /* ---- taking ---- */
 
-/* An occupancy tells; with a fit index a vertex free in the mask may be in use. */
+/* By an occupancy; with a fit index a vertex free in the mask may be in use. */
 bool weir_candidate_unused(const struct match *m, weir_vertex v)
 {
     const struct occupancy *c =

@@ -1,4 +1,4 @@
-/* choose_beside.c - the choice of resources that lie beside one another (WEIR_CHOOSE_BESIDE), such as the cores and
+/* choose_beside.c - the choice of adjacent resources (WEIR_CHOOSE_BESIDE), such as the cores and
  * gpus of a slot: a domain gives as many candidates as the free units of all resources in the domain allow. Invariant:
  * all candidates are chosen in the end, those within the bounds of their domains first, each kind in the order of the
  * list.
@@ -10,7 +10,7 @@
 #include "base/map32.h"
 #include "match/match.h"
 
-/* The resources that r lies beside, r included: those of a slot, or of a vertex in a slot. */
+/* The resources to be adjacent to r, r included: those of a slot, or of a vertex in a slot. */
 static const weir_resource *beside(const weir_resource *r, uint32_t *n)
 {
     *n = r->parent ? r->parent->nwith : 0;
@@ -34,7 +34,7 @@ static weir_vertex above(const weir_graph *g, weir_vertex v, weir_type t)
     return vertex_at_or_above(g, vertex_at(g, v)->parent, t);
 }
 
-/* The domain of v: of the first type named that lies above, else the node; WEIR_NONE: none. */
+/* The domain of v: the ancestor of the first type named that has one, else the node; WEIR_NONE: none. */
 static weir_vertex domain_of(const struct match *m, weir_vertex v)
 {
     weir_vertex domain = WEIR_NONE;

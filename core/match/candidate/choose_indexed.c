@@ -70,7 +70,7 @@ static bool applies(struct match *m, weir_vertex under, const weir_resource *r, 
 
 /* ---- candidates ---- */
 
-/* Finds the index; *out is NULL where none can tell. */
+/* Finds the index; *out is NULL where none exists. */
 static int find_index(struct indexed *x, const weir_resource *r)
 {
     struct match *m = x->m;
@@ -109,7 +109,7 @@ static int is_free(struct indexed *x, weir_vertex v)
     return units < 0 ? (int)units : units > 0;
 }
 
-/* Tells the index which of the doubtful members are free in the window. */
+/* Informs the index which of the doubtful members are free in the window. */
 static int settle_doubts(struct indexed *x)
 {
     struct group_index *g = x->index;

@@ -22,7 +22,7 @@ struct demand {
     const weir_resource *r;
     weir_vertex under;
     uint32_t depth;    /* of `under` */
-    int64_t times;     /* the count of r is asked for so many times */
+    int64_t times;     /* the number of times that the count of r is requested */
     int64_t max_units; /* most units that the demand may take */
     /* r is a slot, units are slots, candidates are vertices of this type; WEIR_NO_TYPE: r is no slot */
     weir_type host;
@@ -57,7 +57,7 @@ struct symmetry {
 
 struct symmetries {
     const struct match *m;
-    bool known;   /* false: no two vertices are known to be alike */
+    bool known;   /* false: no two vertices are known to be interchangeable */
     uint64_t key; /* of the hashes of this search */
     struct symmetry *list;
     struct weir_map32 numbers; /* in `list`, by vertex */

@@ -1,7 +1,7 @@
 /* competing_states.c - candidates and states that are equivalent to refused candidates and states, and need not be
  * tried.
  *
- * The signature of a vertex stands for everything that can be taken of the vertex and below, and for all picks and
+ * The signature of a vertex covers everything that can be taken of the vertex and below, and for all picks and
  * demands there. Two candidates of a demand are interchangeable if both have equal signatures, and so have all vertices
  * above, level by level: exchanging the two branches of the tree changes nothing. So once a candidate has been refused,
  * any interchangeable candidate would be refused, too.

@@ -67,7 +67,7 @@ static uint32_t find_pool(const struct assignment *s, weir_vertex v)
     return (uint32_t)(at - s->pools);
 }
 
-/* Units that a pool has left beside all picks. O(d), and O(picks) where picks or demands are at the pool */
+/* Units of a pool not taken by picks. O(d), and O(picks) where picks or demands are at the pool */
 static int64_t units_left(const struct competing *c, weir_vertex v)
 {
     struct match *m = c->m;

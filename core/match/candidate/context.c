@@ -37,7 +37,7 @@ static void score_groups(const struct match *m, const weir_vertex *v, size_t n, 
     }
 }
 
-/* Asks the policy for scores. */
+/* Calls the policy for scores. */
 static int ask_scores(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {
     int rc = m->ask.policy->evaluate(m->ask.policy->data, m->g, r, v, n, score);
@@ -61,7 +61,7 @@ static struct score_query query_of(struct match *m, const weir_resource *r)
                                 .err = m->err};
 }
 
-/* Fills scores from what is remembered, and asks the policy for what is not. Returns 1, 0: the policy cannot be
+/* Fills scores from what is remembered, and calls the policy for the rest. Returns 1, 0: the policy cannot be
  * remembered, or negative. */
 static int recall(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {

@@ -1,10 +1,10 @@
 /* flow.c - flows (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes units of
  * distribution units on the ways from the sources of the subsystem to the vertex above the resource, or the vertex
  * does not fit. All demands of a match share one flow (core/flow): a vertex is refused only where no flow serves it
- * beside the vertices chosen so far.
+ * in addition to the vertices chosen so far.
  *
- * A demand is one pick without units, on a distribution unit next to the vertex, with a stamp. So the picks tell which
- * demands hold; what the ways take follows at the end (weir_flow_place).
+ * A demand is one pick without units, on a distribution unit next to the vertex, with a stamp. So the picks record
+ * which demands hold; what the ways take follows at the end (weir_flow_place).
  *
  * Invariant: units of a distribution unit picked otherwise when the network first looks at the unit count as used.
  */
@@ -68,8 +68,8 @@ static bool serves_alone(const struct match *m, const struct flow_net *f, weir_v
     return true;
 }
 
-/* The capacity of a unit. What a unit that alone serves its vertices has left beyond a multiple of the step serves
- * nobody. */
+/* The capacity of a unit. The remainder of a unit that alone serves its vertices, beyond a multiple of the step,
+ * is useless. */
 static int64_t capacity_of(void *context, weir_vertex v)
 {
     const struct flow_net *f = context;
@@ -415,7 +415,7 @@ static int64_t cap_left(const struct match *m, weir_vertex v)
     return weir_flow_cap(m, v, had);
 }
 
-/* Asks for units times the largest allowed count. Returns 1, 0 or negative. */
+/* Requests units times the largest allowed count. Returns 1, 0 or negative. */
 static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r, int64_t times)
 {
     int64_t n = count_most(m, &r->count), got, cap = cap_left(m, v);
@@ -465,7 +465,7 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
     if (rc < 0)
         return rc;
     demands = weir_flow_demands(f->w);
-    do { /* what a refusal tells may be more than there is */
+    do { /* a refusal may report more than there is */
         want = got;
         if (weir_flow_serve(f->w, v, want, false, &got))
             return weir_fail_nomem(m->err);
@@ -542,7 +542,7 @@ static int place_shares(struct match *m, uint32_t pick, const struct flow_share 
     return WEIR_OK;
 }
 
-/* Whether a unit has capacity for the picks that are no flow, beside the flow. */
+/* Whether a unit has capacity for the picks that are no flow, in addition to the flow. */
 static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_t pick)
 {
     weir_vertex v = m->progress.picks[pick].vertex;
@@ -562,7 +562,7 @@ static int complete(struct match *m, struct flow_net *f)
     int rc = weir_flow_follow(m, f);
 
     for (uint32_t i = 0; rc == 1 && i < f->nstack; i++)
-        if (!holds(m, &f->stack[i])) { /* picks were moved: all anew */
+        if (!holds(m, &f->stack[i])) { /* picks were moved: start again */
             drop_entries(f, 0);
             rc = weir_flow_follow(m, f);
         }

@@ -1,5 +1,5 @@
-/* flow_direct.c - direct resources: distribution units that a request asks for by their type, while flows of the same
- * request pass through such units (1 kW of a panel beside nodes that need power). Units taken directly and units that
+/* flow_direct.c - direct resources: distribution units that a request names by type, while flows of the same
+ * request pass through such units (1 kW of a panel and nodes that need power). Units taken directly and units that
  * flows pass never add up to more than there is: a direct pick takes what flows, moved where they must be, leave over
  * (weir_direct_spare), and flows pass what direct picks leave over (weir_flow_follow).
  *
@@ -42,7 +42,7 @@ static int share_units(const struct match *m, uint32_t a, uint32_t b)
     return y ? 0 : WEIR_ENOMEM;
 }
 
-/* Whether the subsystem that resource i asks for units of shares units with one that an earlier resource asks for.
+/* Whether the subsystem of the units that resource i requests shares units with that of an earlier resource.
  * Returns 1, 0 or negative. */
 static int shares_with_earlier(const struct match *m, uint32_t i, uint32_t subsystem)
 {

@@ -1,5 +1,5 @@
-/* flow_state.h - the flows of a match. Private to flow*.c, and to those of the recursion that tell a survey what
- * they cannot list. */
+/* flow_state.h - the flows of a match. Private to flow*.c, and to the files of the recursion that add to a survey what
+ * the flows cannot list. */
 #ifndef WEIR_FLOW_STATE_H
 #define WEIR_FLOW_STATE_H
 
@@ -42,7 +42,7 @@ struct flow_demand {
 
 /* A direct resource that waits for its units. */
 struct flow_waiting {
-    uint32_t pick; /* the pick that stands for it */
+    uint32_t pick; /* the pick that represents it */
     const weir_resource *r;
     weir_vertex under;
     int64_t times;
@@ -55,7 +55,7 @@ struct flow_cap {
     int64_t most;
 };
 
-/* A vertex that asks for units, in a survey (flow_survey.c). */
+/* A vertex that requests units, in a survey (flow_survey.c). */
 struct flow_candidate {
     weir_vertex under; /* the vertex */
     weir_vertex entry; /* the vertex at or above it that the flow enters */
@@ -74,11 +74,11 @@ struct flow_state {
     struct flow_net *nets;
     struct flow_demand *demands; /* by stamp - 1, of this attempt */
     uint32_t ndemands, demands_cap;
-    bool *direct;   /* by resource of the request: it asks for units that flows of the request pass through */
+    bool *direct;   /* by resource of the request: it requests units that flows of the request pass through */
     bool mixed;     /* some resource does */
-    bool shared;    /* units pass flows of several subsystems that the request asks for */
+    bool shared;    /* units pass flows of several subsystems of the request */
     bool crowded;   /* a flow was refused that fits but for those of other networks, which might take other ways */
-    bool placing;   /* the networks of the match are taken apart: they change no more */
+    bool placing;   /* the networks of the match are being released and no longer change */
     bool search;    /* counts with a range take their minimum */
     bool still;     /* units taken directly leave the flows where they are */
     bool waits;     /* direct resources wait for their units until all flows are there */
@@ -117,7 +117,7 @@ int weir_flow_follow(struct match *m, struct flow_net *f);
 struct flow_net *weir_flow_net(struct match *m, uint32_t subsystem, const weir_resource *r);
 /* The vertex that a flow for resources below `under` enters, or WEIR_NONE. */
 weir_vertex weir_flow_entry(const struct match *m, weir_vertex under, uint32_t subsystem);
-/* The resource that asks for units, if a survey can list the candidates of the request; or NULL. */
+/* The resource that requests units, if a survey can list the candidates of the request; or NULL. */
 const weir_resource *weir_survey_asker(const struct match *m);
 /* Notes that `under` has room for `most` demands of `units` units. Returns 0 (refused) or negative. */
 int weir_survey_note(struct match *m, weir_vertex under, weir_vertex entry, int64_t units, int64_t most);

@@ -1,9 +1,9 @@
-/* flow_survey.c - the candidates for units of a flow, listed without a flow: an attempt in which each vertex that asks
- * for units is noted with the demands that it has room for, and refused. So the attempt meets all candidates, as far as
- * they fit but for the flow.
+/* flow_survey.c - the candidates for units of a flow, listed without a flow: an attempt in which each vertex that
+ * requests units is recorded with the demands that it has room for, and refused. So the attempt meets all candidates,
+ * as far as they fit but for the flow.
  *
- * A survey is for requests in which one resource asks for units of one subsystem, below a single line of resources:
- * what else the request has lies inside the candidates. Invariant: a candidate never serves more demands than noted.
+ * A survey is for requests in which one resource requests units of one subsystem, below a single line of resources:
+ * everything else in the request is inside the candidates. Invariant: a candidate never serves more demands than noted.
  */
 #include "match/candidate/flow_state.h"
 

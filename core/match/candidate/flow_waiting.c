@@ -1,6 +1,6 @@
 /* flow_waiting.c - direct resources (flow_direct.c) that wait for their units. A list of resources is placed with its
- * direct resources last. Where that serves nobody, the search for other vertices (flow_search.c) lets all direct
- * resources wait: a pick without units stands for each until all flows of the request are there. The units are then
+ * direct resources last. Where that fails, the search for other vertices (flow_search.c) lets all direct
+ * resources wait: a pick without units represents each until all flows of the request are there. The units are then
  * taken in all ways, as many as weir_flow_steps() allows, until one serves all.
  *
  * Invariant: a resource that waits is an entry of m->progress.flow->waiting whose pick is among the picks.
@@ -41,7 +41,7 @@ static int64_t waiting_below(const struct match *m, weir_vertex under)
     return sum;
 }
 
-/* Adds a pick that stands for the units. Its vertex is `under`, or a root. */
+/* Adds a pick that represents the units. Its vertex is `under`, or a root. */
 int weir_direct_wait(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
     struct flow_waiting w = {m->scope.npicks, r, under, times};
@@ -146,7 +146,7 @@ static bool may_take(const struct match *m)
 
 static int take_all(struct taking *t, uint32_t i, uint32_t k, int64_t want);
 
-/* Takes units of candidate k of the i-th resource, the most first, and the rest elsewhere. */
+/* Takes units of candidate k of the i-th resource, the most first, and the rest of other candidates. */
 static int take_from(struct taking *t, uint32_t i, uint32_t k, int64_t want)
 {
     struct match *m = t->m;
@@ -222,7 +222,7 @@ static void drop_waiting(struct match *m)
     m->progress.flow->nwaiting = 0;
 }
 
-/* Whether each pick that stands for a resource is where its entry tells. */
+/* Whether each pick that represents a resource is where its entry says. */
 static bool all_known(const struct match *m)
 {
     uint32_t n = 0;

@@ -1,8 +1,8 @@
 /* free_list.h - iterator over the vertices of an occupancy that are not busy, in the order of an index. Private to the
  * core.
  *
- * A job that takes hundreds of vertices mostly waits for memory. So the iterator finds vertices ahead of the caller,
- * and prefetches the records that the caller will look at.
+ * A job that takes hundreds of vertices mostly waits for memory. So the iterator finds vertices before the caller needs
+ * them, and prefetches the records that the caller will look at.
  */
 #ifndef WEIR_FREE_LIST_H
 #define WEIR_FREE_LIST_H

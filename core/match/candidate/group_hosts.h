@@ -1,7 +1,7 @@
 /* group_hosts.h - hosts of slots in the order of their groups: hosts of the groups with most free units first, as the
  * choice `emptiest` of a policy says; among equal groups in the order of the policy. Private to the matcher.
  *
- * One search for each number of free units that some group has, most units first. Aggregates tell the search where
+ * One search for each number of free units that some group has, most units first. Aggregates show the search where
  * groups with so many units are.
  */
 #ifndef WEIR_GROUP_HOSTS_H

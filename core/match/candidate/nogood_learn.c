@@ -2,7 +2,7 @@
  * the heap knows its row of origin, and each row counts its live items: at zero the row holds nothing.
  *
  * Only searches for candidates with several nested resources learn, or with one that has to be a child (strict levels):
- * for all others aggregates tell enough. And only where the result for a candidate follows from the vertices below and
+ * for all others aggregates suffice. And only where the result for a candidate follows from the vertices below and
  * from the key of the search: not where conflicting picks, hooks or constraints decide.
  */
 #include <string.h>
@@ -283,13 +283,13 @@ void weir_nogood_end(struct search *s)
     struct learner *l = &s->learner;
 
     weir_nogood_found(s);
-    if (!l->active || !l->bit.born || search_descends(s)) /* the keys of a descending search tell no order */
+    if (!l->active || !l->bit.born || search_descends(s)) /* the keys of a descending search imply no order */
         return;
     for (uint32_t i = 0; i < f->n; i++)
         for (const struct frontier_item *it = &f->heap[i]; it;
              it = it->next == WEIR_NONE ? NULL : &f->run_items[it->next])
             leave(s, it->origin, it->key);
-    for (uint32_t i = l->nopened; i-- > 0;) { /* rows out of a row stand behind the row */
+    for (uint32_t i = l->nopened; i-- > 0;) { /* rows opened from a row come after the row */
         const struct opened *o = &l->opened[i];
         if (o->live == 0 || o->first == WEIR_NONE)
             continue;

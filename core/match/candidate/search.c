@@ -352,7 +352,7 @@ static bool is_barred(const struct search *s, weir_vertex v)
     return false;
 }
 
-/* Whether any resources besides the resource searched for are barred. */
+/* Whether any resources other than the resource searched for are barred. */
 static bool has_barred(const struct search *s)
 {
     return s->nbarred > 1 || (s->nbarred == 1 && s->barred->slot && s->barred->nwith > 1);
@@ -575,7 +575,7 @@ void weir_search_prepare(struct search *s, struct match *m, const weir_resource 
         read_flows(s, &whole->with[i]);
 }
 
-/* Pushes the vertices that edges from `under` lead to, unless they lie below `under`; all vertices above each must
+/* Pushes the vertices that edges from `under` lead to, unless they are below `under`; all vertices above each must
  * be admissible. */
 static int push_linked(struct search *s, weir_vertex under)
 {
@@ -666,7 +666,7 @@ static int push_first(struct search *s, weir_vertex under)
     return rc || !follows_links(m, under, s->r) ? rc : push_linked(s, under);
 }
 
-/* Begins with the segment of the order from the turn of the policy on, if any. Types that lie in one another have no
+/* Begins with the segment of the order from the turn of the policy on, if any. Types nested in one another have no
  * turn: a candidate and the candidates below may belong to different segments. */
 static int begin_turn(struct search *s, weir_vertex under)
 {
@@ -772,7 +772,7 @@ static int64_t units_below(const struct search *s, weir_vertex under, weir_type 
     return sum;
 }
 
-/* Whether there are enough units below `under`; otherwise s->shortage tells why. */
+/* Whether there are enough units below `under`; otherwise s->shortage is the reason. */
 static bool enough(struct search *s, weir_vertex under, const weir_resource *r, int64_t times)
 {
     int64_t have = s->type == WEIR_NO_TYPE ? 0 : units_below(s, under, s->type, true);

@@ -47,7 +47,7 @@ struct frontier {
     struct frontier_item *run_items; /* all further items of the runs */
     uint32_t nrun_items, run_items_cap;
     uint32_t run_free; /* first unused entry of run_items; WEIR_NONE: none */
-    /* whether a pushed item goes into the heap, begins a run beside the heap, or joins the run under construction; the
+    /* whether a pushed item goes into the heap, begins a run next to the heap, or joins the run under construction; the
      * latter two until weir_search_gathered() */
     enum { PUSH_ITEM, PUSH_NEW_RUN, PUSH_IN_RUN } push;
     struct frontier_item run_first; /* the first item of the run under construction */
@@ -158,12 +158,12 @@ bool weir_search_unscored(const struct search *s, weir_vertex v);
 int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag);
 /* Finds the next candidate. Returns 1 with *v set, 0 at the end, or negative. */
 int weir_search_next(struct search *s, weir_vertex *v);
-/* Tells the search that the candidate v, found last, does not fit. The search then looks below v, as a type may lie
+/* Informs the search that the candidate v, found last, does not fit. The search then goes below v, as a type may occur
  * inside the same type; never below a host. */
 int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
 
-/* Pushes an item on the frontier (frontier.c). Items of a row that is being opened go into runs beside the heap. */
+/* Pushes an item on the frontier (frontier.c). Items of a row that is being opened go into runs next to the heap. */
 int weir_search_push(struct search *s, struct frontier_item it) WEIR_CHECKED;
 /* Pops the first item of a frontier that is not empty. */
 struct frontier_item weir_search_pop(struct search *s);
@@ -199,9 +199,9 @@ bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key);
  * slot that r is the first resource of. */
 void weir_search_prepare(struct search *s, struct match *m, const weir_resource *whole, const weir_resource *r,
                          bool idle_only);
-/* Whether the aggregates of a row allow a candidate with its needs; else s->shortage tells why. */
+/* Whether the aggregates of a row allow a candidate with its needs; else s->shortage is the reason. */
 bool weir_search_row_ok(struct search *s, const struct schema *sc, const int64_t *cells);
-/* Whether the aggregates of v, a candidate, allow the needs below v; else s->shortage tells why. */
+/* Whether the aggregates of v, a candidate, allow the needs below v; else s->shortage is the reason. */
 bool weir_search_vertex_ok(struct search *s, weir_vertex v);
 /* Whether the search may enter v, by state, holders, constraint and policy. Returns 1, 0 or negative. */
 int weir_search_admit(struct search *s, weir_vertex v);

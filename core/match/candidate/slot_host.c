@@ -1,4 +1,4 @@
-/* slot_host.c - rules for slots: the vertices that slots lie in, and the ways in which slots are taken. */
+/* slot_host.c - rules for slots: the vertices that contain slots, and the ways in which slots are taken. */
 #include "aggregate/schema.h"
 #include "match/match.h"
 
@@ -28,7 +28,7 @@ static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
     return vertex_at_or_above(g, v, t) != WEIR_NONE;
 }
 
-/* Whether all resources of a slot lie inside vertices of a type. */
+/* Whether all resources of a slot are inside vertices of a type. */
 static bool is_inside(struct match *m, const weir_resource *slot, weir_type outer)
 {
     for (uint32_t i = 0; i < slot->nwith; i++) {
@@ -145,7 +145,7 @@ static bool lies_inside(struct match *m, const weir_resource *r)
            (t != WEIR_NO_TYPE && weir_type_above(m->g, m->ask.node_type, t));
 }
 
-/* Whether r asks for nodes, or for what contains nodes. */
+/* Whether r requests nodes, or what contains nodes. */
 static bool holds_nodes(struct match *m, const weir_resource *r)
 {
     weir_type t = weir_match_type(m, r);
@@ -203,7 +203,7 @@ int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *sl
     if (!*out)
         return weir_fail_nomem(m->err);
     if (weir_slot_host(m, under, &(*out)->inside) == WEIR_NO_TYPE)
-        *out = NULL; /* a single vertex a slot lies in one node anyway */
+        *out = NULL; /* a single vertex per slot is in one node anyway */
     return WEIR_OK;
 }
 

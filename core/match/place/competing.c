@@ -1,4 +1,4 @@
-/* competing.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside the
+/* competing.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores next to the
  * nodes.
  *
  * A vertex taken by a sibling may be needed by another sibling, so the search backtracks: first vertices with children,
@@ -350,7 +350,7 @@ static int take_and_go_on(struct competing *c, uint32_t i, uint32_t k, int64_t w
     return rc;
 }
 
-/* Whether the units of a demand are an allowed amount, apart from the excess of the vertex taken last; or pools may
+/* Whether the units of a demand are an allowed amount, except for the excess of the vertex taken last; or pools may
  * complete them. */
 static bool is_allowed(const struct demand *d)
 {
@@ -361,7 +361,7 @@ static bool is_allowed(const struct demand *d)
     return count >= 0 && (count * d->times == d->units || d->units - d->last_units < count * d->times);
 }
 
-/* Most slots that may lie in v beside the picks so far; or negative. */
+/* Most slots that fit in v in addition to the picks so far; or negative. */
 static int64_t host_bound(struct competing *c, weir_vertex v, const weir_resource *slot, int64_t most)
 {
     const weir_graph *g = c->m->g;
@@ -369,7 +369,7 @@ static int64_t host_bound(struct competing *c, weir_vertex v, const weir_resourc
 
     if (!weir_competing_within(c->m, slot->with, slot->nwith))
         return weir_slot_bound(c->m, v, slot, most);
-    /* how the resources fit beside each other shows later: totals are the bound */
+    /* whether the resources fit together is tested later: totals are the bound */
     for (uint32_t i = 0; i < slot->nwith; i++) {
         const weir_resource *r = &slot->with[i];
         weir_type t = weir_match_type(c->m, r);

@@ -6,7 +6,7 @@
 #include "match/place/place.h"
 #include "time/availability.h"
 
-/* Places slots with a part outside nodes: what lies inside comes from one node a slot, the rest from anywhere. */
+/* Places slots with a part outside nodes: what is inside comes from one node per slot, the rest from anywhere. */
 static int place_divided(struct match *m, weir_vertex under, const struct divided_slot *d)
 {
     const weir_count *count = &d->slot->count;
@@ -82,7 +82,7 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
     return m->scope.view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
-/* Whether a resource of a list is placed when the others are: a direct one; in a survey, one that asks for units. */
+/* Whether a resource of a list is placed when the others are: a direct one; in a survey, one that requests units. */
 static bool comes_last(const struct match *m, const weir_resource *r)
 {
     return weir_direct_is(m, r) || (flow_surveys(m) && !r->slot && weir_flow_find(m->g, r->type) != WEIR_NONE);

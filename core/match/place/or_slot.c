@@ -1,5 +1,5 @@
-/* or_slot.c - or_slots: sibling slots that are alternatives. Any mix of alternatives serves, in all as many slots as
- * the last alternative asks for.
+/* or_slot.c - or_slots: sibling slots that are alternatives. Any mix of alternatives serves, with a total of as many
+ * slots as the last alternative requests.
  *
  * Slots are placed vertex by vertex, each time the mix with the most slots below the vertex; among several such mixes,
  * the mix with the most slots of the first alternatives. The need of an alternative is the minimum of its counts.
@@ -127,8 +127,8 @@ static int find_or_slots(struct or_slots *x, weir_vertex v)
     return rc ? rc : explore(x, 0, 0);
 }
 
-/* Places as many of n slots of an alternative below v as fit beside the slots before: units of a flow, and those taken
- * directly where flows pass, are not added up by type. Returns the number of slots, or negative. */
+/* Places as many of n slots of an alternative below v as fit in addition to the slots before: units of a flow, and
+ * those taken directly where flows pass, are not added up by type. Returns the number of slots, or negative. */
 static int64_t place_most(struct or_slots *x, weir_vertex v, const weir_resource *slot, int64_t n)
 {
     uint32_t from = x->m->scope.npicks;

@@ -1,4 +1,4 @@
-/* place.h - the recursion of a match: it places what a request asks for below a vertex. Private to the matcher.
+/* place.h - the recursion of a match: it places the contents of a request below a vertex. Private to the matcher.
  *
  * A request is a list of resources, and the recursion has a function for each rule of this grammar, as a
  * recursive-descent parser has for its language. Each rule is a file, and each arrow a direct call:
@@ -46,10 +46,10 @@ int64_t weir_place_vertex_known(struct match *m, weir_vertex v, const weir_resou
 int weir_place_slots(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
 /* Places slots anywhere below `under`. Returns 1, 0 or negative. */
 int weir_place_slots_in(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
-/* How many slots fit below `under`, at most `most`, as far as each resource of the slot tells by itself; or
+/* How many slots fit below `under`, at most `most`, judged by each resource of the slot alone; or
  * negative. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
-/* Places or_slots: a mix of n alternatives, in all `times` times as many slots as the last alternative asks for.
+/* Places or_slots: a mix of n alternatives, in all `times` times as many slots as the last alternative requests.
  * Returns 1, 0 or negative. */
 int weir_place_or_slots(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 

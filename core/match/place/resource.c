@@ -83,7 +83,7 @@ static int by_score(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Adds a vertex to the list if it fits, without taking anything. *fits tells whether it does. */
+/* Adds a vertex to the list if it fits, without taking anything. *fits is set to whether it does. */
 static int add_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
 {
     struct scope mark = scope_mark(m);
@@ -127,7 +127,7 @@ static bool is_scored(const struct match *m)
     return match_scored(m) && (!m->scope.probing || m->ask.policy->evaluate);
 }
 
-/* Lists the next vertices that fit, up to `most` in all; *more tells whether further vertices may follow. */
+/* Lists the next vertices that fit, up to `most` in all; *more is set to whether further vertices may follow. */
 static int score_next(struct match *m, struct search *s, const weir_resource *r, uint32_t most, struct scores *sc,
                       bool *more)
 {
@@ -328,7 +328,7 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
     return rc;
 }
 
-/* Takes the vertices that a choice over an index gives. Returns 1, 0 (no pick added: a list must tell) or negative. */
+/* Takes the vertices that a choice over an index gives. Returns 1, 0 (no pick added: a list is needed) or negative. */
 static int gather_chosen(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
     weir_vertex *chosen;

@@ -35,7 +35,7 @@ struct hosts {
     uint32_t nkeys, keys_cap;
     uint32_t *order; /* by slot given: number of the host */
     uint32_t norder, order_cap;
-    bool placed; /* the only slot wanted is among the picks already */
+    bool placed; /* the only slot requested is among the picks already */
 };
 
 /* Number of slots that the picks for r, from number `from` on, suffice for, if no two slots share a pick. */
@@ -91,7 +91,7 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
     return flow_surveys(m) && has_flow(m, slot) ? weir_survey_slots(m, under, slot, most) : most;
 }
 
-/* Whether `slots` slots fit below `under` beside the picks so far. Returns 1, 0 or negative. */
+/* Whether `slots` slots fit below `under` in addition to the picks so far. Returns 1, 0 or negative. */
 static int fits(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
 {
     struct scope mark = scope_mark(m);
@@ -103,7 +103,7 @@ static int fits(struct match *m, weir_vertex under, const weir_resource *slot, i
     return rc;
 }
 
-/* As weir_slot_bound(), for a slot with direct resources: what each resource tells by itself is too much. */
+/* As weir_slot_bound(), for a slot with direct resources: the bound of each resource alone is too high. */
 static int64_t bound_together(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
 {
     int64_t least = 0;
@@ -257,7 +257,7 @@ static int add_predictable(struct hosts *h, struct host host, int64_t want)
     return 1;
 }
 
-/* Whether a single slot is wanted, and the vertices of its first resource tell the position of the slot in the
+/* Whether a single slot is requested, and the vertices of its first resource give the position of the slot in the
  * order. */
 static bool is_only(const struct hosts *h, int64_t want)
 {
@@ -298,7 +298,7 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
     int64_t units = 0;
 
     if (inner == SEARCH_PARENT)
-        return 0; /* the resources of the slot lie below several vertices */
+        return 0; /* the resources of the slot are below several vertices */
     if (inner != WEIR_NO_TYPE)
         return add_outer_host(h, v, inner, want);
     if (is_only(h, want))
@@ -515,7 +515,8 @@ static int is_wanted(struct match *m, const weir_resource *slot, weir_vertex v)
     return rc ? rc : !isnan(score);
 }
 
-/* Places as many slots in v as fit beside those placed so far, at most `want`. Returns their number, or negative. */
+/* Places as many slots in v as fit in addition to those placed so far, at most `want`. Returns their number, or
+ * negative. */
 static int64_t place_most(struct match *m, weir_vertex v, const weir_resource *slot, int64_t want)
 {
     int wanted = is_wanted(m, slot, v), rc = 0;

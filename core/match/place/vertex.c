@@ -3,8 +3,8 @@
  */
 #include "match/place/place.h"
 
-/* Whether v, free as a whole, holds the nested resources. Returns 1 (with nested picks added where the caller asks
- * for them), 0 or negative. */
+/* Whether v, free as a whole, holds the nested resources. Returns 1 (with nested picks added where the caller requests
+ * them), 0 or negative. */
 static int holds_nested(struct match *m, weir_vertex v, const weir_resource *r, bool known)
 {
     enum match_view view = m->scope.view;
