@@ -201,7 +201,7 @@ describe("RFC 28, grow", function()
     }
     local _, why, word = alone().f:receive("default", example)
     assert.equal("protocol", word)
-    assert.truthy(why:find("execution.R_lite: an array of", 1, true), why)
+    assert.truthy(why:find("execution.R_lite: expected an array of", 1, true), why)
     example.resources.execution.R_lite, example.resources.scheduling = { entry }, nil
     local it = alone()
     assert(it.f:receive("default", example))
