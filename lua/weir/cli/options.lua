@@ -52,7 +52,7 @@ local UNITS = { ms = 1e-3, s = 1, m = 60, h = 3600, d = 86400, [""] = 1 }
 function KINDS.duration(value)
   local number, unit = value:match "^(.-)(%a*)$"
   local n, each = tonumber(number), UNITS[unit]
-  return n and each and KINDS.time(n * each) or nil, "a number of seconds, or with a unit, as in 90m, 1.5h or 2d,"
+  return n and each and KINDS.time(n * each) or nil, "a number of seconds, or with a unit, as in 90m, 1.5h or 2d"
 end
 
 -- A whole number from option.min (0) to option.max.

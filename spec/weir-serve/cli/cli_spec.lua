@@ -154,7 +154,7 @@ describe("weir", function()
     { { "match", "--resorces=x", "a" }, 'unknown option --resorces (did you mean "--resources"?)' },
     { { "match", "-z", "a" }, "unknown option -z" },
     { { "match", "-r", MACHINE, "--duration", "2w", "slot=1/node" },
-      '--duration: a number of seconds, or with a unit, as in 90m, 1.5h or 2d, is wanted, not "2w"' },
+      '--duration: expected a number of seconds, or with a unit, as in 90m, 1.5h or 2d, not "2w"' },
     { { "match", "-r", MACHINE, "-m", "reserv", "slot=1/node" }, '"reserv" is none of now, reserve' },
     { { "match", "-r", MACHINE, "-F", "rv2", "slot=1/node" }, '"rv2" is none of tree, rv1' },
     { { "match", "-r", MACHINE, "--at", "soon", "slot=1/node" }, '--at: expected a number' },

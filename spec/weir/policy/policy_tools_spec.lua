@@ -260,10 +260,10 @@ describe("weir policy", function()
   end)
 
   local wrong = {
-    { "policy", 2, "ACTION" }, { "policy lst", 2, "list" }, { "policy check", 2, "which POLICY" },
+    { "policy", 2, "ACTION" }, { "policy lst", 2, "list" }, { "policy check", 2, "expected a POLICY" },
     { "policy list low", 2, "takes no low" }, { "policy list -r local", 2, "is for weir policy check, bench and profile" },
     { "policy bench -r node:9 easy", 2, "is for placement policies: easy is none" },
-    { "policy profile -p low slot=1/node", 2, "wanted" }, { "policy check no_such", 2, "no policy" },
+    { "policy profile -p low slot=1/node", 2, "expected" }, { "policy check no_such", 2, "no policy" },
     { "match -r node:2 -p low:k=1 slot=1/node", 2, "there is no option 'k'" },
     { "match -r node:2 -p weighted:pack slot=1/node", 2, "NAME=VALUE" },
     { "match -r node:2 -p weighted:pack=much slot=1/node", 2, "number expected" },
