@@ -554,7 +554,7 @@ typedef struct weir_walk_options {
 } weir_walk_options;
 /* Returns a new walk; NULL: err says why. The graph has to outlive the walk. */
 weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err);
-/* Goes on to the next visit and sets *v. Returns WEIR_PREORDER or WEIR_POSTORDER (or their sum, see `leaves`),
+/* Advances to the next visit and sets *v. Returns WEIR_PREORDER or WEIR_POSTORDER (or their sum, see `leaves`),
  * WEIR_WALK_DONE at the end, or a negative status. In a subsystem that is not a tree each vertex is visited once. */
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err);
 /* A visit, with the data that filters read most. */
@@ -973,9 +973,9 @@ typedef struct weir_match_options {
      * NULL: none. The job gets what is up of each such vertex; no other job gets any part of it. */
     const char *whole;
     /* A subsystem whose edges are followed as well; NULL: none. A resource nested in the request in one that is passed
-     * through, slots aside, may then be the target of an edge of the subsystem from the vertex, such as a shelf of
-     * disks that several stores share and that is inside a rack in containment. The totals of a vertex do not include
-     * what edges lead to, so a match visits more vertices where the graph has the subsystem. */
+     * through, not counting slots, may then be the target of an edge of the subsystem from the vertex, such as a shelf
+     * of disks that several stores share and that is inside a rack in containment. The totals of a vertex do not
+     * include what edges lead to, so a match visits more vertices where the graph has the subsystem. */
     const char *follow;
 } weir_match_options;
 
@@ -1432,9 +1432,9 @@ int weir_graph_merge_parts(weir_graph *g, const weir_graph *other, const char *u
 /* Compares vertices (base and extended data), order of children, edges and, with `books`, jobs. WEIR_EINVAL: the
  * graphs differ; the error names the first difference. */
 int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, weir_err *err);
-/* Tells how a becomes b, with jobs and clock, as a JSON text, to be freed with weir_free; NULL: err says why. The
- * text has what differs; core/store/difference.h describes the text. WEIR_EINVAL: some text of a graph is no UTF-8.
- * O(n log n) */
+/* Returns the changes that turn a into b, with jobs and clock, as a JSON text, to be freed with weir_free; NULL: err
+ * says why. The text has what differs; core/store/difference.h describes the text. WEIR_EINVAL: some text of a graph is
+ * no UTF-8. O(n log n) */
 char *weir_graph_diff(const weir_graph *a, const weir_graph *b, weir_err *err);
 /* Makes of g and a text of weir_graph_diff() the graph that the text leads to: the documents (see the section on
  * formats) of that graph and of b are equal, byte for byte. `source` names the text in errors. WEIR_EINVAL: the text is
@@ -1515,10 +1515,10 @@ char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, cons
 
 /* Takes the next piece of a text. A negative result stops the writer, which then fails with WEIR_EIO. */
 typedef int (*weir_sink)(void *data, const char *text, size_t len);
-/* Hands the text of a graph to `sink` in pieces; csv is made piece by piece, in little memory. `o` may be NULL. */
+/* Passes the text of a graph to `sink` in pieces; csv is made piece by piece, in little memory. `o` may be NULL. */
 int weir_graph_write(const weir_graph *g, const char *format, const weir_format_options *o, weir_sink sink, void *data,
                      weir_err *err);
-/* Hands the text of an allocation to `sink` in pieces; a graph in the text (jgf, rv1) is made piece by piece. */
+/* Passes the text of an allocation to `sink` in pieces; a graph in the text (jgf, rv1) is made piece by piece. */
 int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const char *format, weir_sink sink, void *data,
                           weir_err *err);
 
@@ -1531,7 +1531,7 @@ int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const c
  * order of g; for each vertex out of order, in addition, the children of its parent. */
 int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
                        uint32_t *n, weir_err *err);
-/* Tells a job that was booked by such picks which of its units of switches and the like flow to which vertex, as the
+/* Informs a job that was booked by such picks which of its units of switches and the like flow to which vertex, as the
  * `shares` in the text say: weir_job_shrink() gives these units back with the vertex. WEIR_ENOENT: no such job, or
  * no such vertex. WEIR_EEXIST: the job has flows. WEIR_EINVAL: the job has fewer units. Costs as
  * weir_graph_resolve(). */
@@ -1607,7 +1607,7 @@ typedef struct weir_pieces weir_pieces;
  * whole graph, where `stamp` is NULL or unknown to the graph. O(changes and the blocks of the changes); O(edges) where
  * an edge changed. */
 int weir_graph_pieces(const weir_graph *g, const char *stamp, weir_pieces **out, weir_err *err);
-/* Tells the graph that the pieces are stored: changes of the graph are noted from now on. WEIR_EINVAL: the graph has
+/* Informs the graph that the pieces are stored: changes of the graph are noted from now on. WEIR_EINVAL: the graph has
  * changed since the pieces were made. */
 int weir_pieces_stored(weir_pieces *p, weir_graph *g, weir_err *err);
 /* Returns an empty list, to be filled from a store with weir_pieces_put(); NULL: memory is exhausted. */

@@ -1,4 +1,4 @@
-/* atomic_file.c - files replaced as a whole: text is written to a draft beside the file, and the complete draft is
+/* atomic_file.c - files replaced as a whole: text is written to a draft next to the file, and the complete draft is
  * renamed to the file's name. Invariant: until weir_draft_end() succeeds, an existing file is unchanged.
  */
 #include "base/base.h"

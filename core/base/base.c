@@ -368,7 +368,7 @@ int weir_file_open(const char *path, FILE **out, weir_err *err)
     FILE *f;
     bool known;
 
-    if (weir_interrupted()) /* a pipe that nobody writes to would block */
+    if (weir_interrupted()) /* a pipe without a writer would block */
         return weir_fail_at(err, WEIR_EINTERRUPTED, file_name(path), 0, 0, "interrupted");
     f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (!f)

@@ -5,7 +5,7 @@
  * numbers are positions in the list, and the caller compares:
  *
  *     WEIR_MAP32_EACH(&map, hash, i)
- *         if (same_record(&list[i], wanted))
+ *         if (same_record(&list[i], sought))
  *             return i;
  *
  * Many records with one key cost a linear search, so records that are equal in the key belong in a chain.

@@ -40,7 +40,7 @@ static bool is_gone(const weir_graph *g, weir_vertex v)
 /* ---- kept vertices ---- */
 
 /* Adds kept vertex v below `parent`. `state` is the state of the vertices left out between the two; a state other
- * than up is handed on to v. */
+ * than up is passed on to v. */
 static int keep_one(struct coarsen *c, weir_vertex v, weir_vertex parent, int state)
 {
     int rc = weir_extract_vertex(&c->carry, v, parent, free_of(c->carry.from, v), c->err);

@@ -143,7 +143,7 @@ static int graph_begin(struct weir_extract *c, const weir_graph *g, weir_err *er
     return rc;
 }
 
-/* Completes and hands over the new graph, or frees the graph after a failure (in rc, or in a step here). */
+/* Completes and returns the new graph, or frees the graph after a failure (in rc, or in a step here). */
 static int graph_end(struct weir_extract *c, int rc, weir_graph **out, weir_err *err)
 {
     rc = rc ? rc : weir_extract_edges(c, err);
@@ -225,8 +225,8 @@ static int copy_source(struct weir_extract *c, weir_vertex v, int64_t size, weir
     return rc ? rc : weir_extract_vertex(c, v, parent, size, err);
 }
 
-/* Copies the source of an edge into what is copied, unless the source lies in the tree `root`: a node is copied with
- * the switches that serve the node, not with the nodes beside. Returns 1 (copied), 0 or negative. */
+/* Copies the source of an edge into what is copied, unless the source is in the tree `root`: a node is copied with
+ * the switches that serve the node, not with its sibling nodes. Returns 1 (copied), 0 or negative. */
 static int follow_edge(struct weir_extract *c, weir_vertex source, weir_vertex target, weir_vertex root, weir_err *err)
 {
     int64_t size;

@@ -12,7 +12,7 @@
 #include "base/bisect.h"
 #include "base/compare.h"
 
-enum { UNDO_RANK = 3 }; /* beside the values of enum weir_map */
+enum { UNDO_RANK = 3 }; /* in addition to the values of enum weir_map */
 
 /* An addition to a vertex of the graph before the merge: a property, tag, datum or rank. */
 struct undo_step {
@@ -186,7 +186,7 @@ static bool same_place(const struct merge *m, weir_vertex o, weir_vertex v)
     return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_strtab_agree(m->carry.from, o, m->carry.to, v);
 }
 
-/* Finds the parent of a URI that no vertex has, of containment. `rc` and the error tell of a failed look. */
+/* Finds the parent of a URI that no vertex has, of containment. `rc` and the error are those of a failed look-up. */
 static int find_new_place(struct merge *m, const char *uri, int rc)
 {
     const char *last = strrchr(uri, '/');
@@ -303,8 +303,8 @@ static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool t
     return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, m->err);
 }
 
-/* The detached vertex of the graph that o stands for: the vertex with the UUID of o, or else the only one with type,
- * name and rank of o. WEIR_NONE: none. O(vertices) with detached vertices */
+/* The detached vertex of the graph that corresponds to o: the vertex with the UUID of o, or else the only one with
+ * type, name and rank of o. WEIR_NONE: none. O(vertices) with detached vertices */
 static weir_vertex find_detached(const struct merge *m, weir_vertex o)
 {
     const weir_graph *g = m->carry.to;
@@ -330,7 +330,7 @@ static weir_vertex find_detached(const struct merge *m, weir_vertex o)
     return several ? WEIR_NONE : found;
 }
 
-/* Attaches v, which stands for o, below `parent`. */
+/* Attaches v, which corresponds to o, below `parent`. */
 static int attach(struct merge *m, weir_vertex o, weir_vertex v, weir_vertex parent, bool top)
 {
     int rc = check_pair(m, o, v);

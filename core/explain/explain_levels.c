@@ -23,7 +23,7 @@ struct census {
     const weir_resource *r;
     weir_type type;
     bool *around;      /* by vertex: counts; NULL: all vertices count */
-    weir_vertex where; /* the vertex asked about; WEIR_NONE: none */
+    weir_vertex where; /* the vertex in question; WEIR_NONE: none */
     marks_t *marks;    /* by vertex */
     struct parents parents;
     weir_level *level;
@@ -167,13 +167,13 @@ static bool stands_alone(const weir_graph *g, weir_vertex v)
     return vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && in_other_subsystem(g, v);
 }
 
-/* Whether v counts: it is around the vertex asked about, if any, or outside of the tree of that vertex. */
+/* Whether v counts: it is around the vertex in question, if any, or outside of the tree of that vertex. */
 static bool counts(const struct census *c, weir_vertex v)
 {
     return !c->around || c->around[v] || (stands_alone(c->m.g, v) && !stands_alone(c->m.g, c->where));
 }
 
-/* Whether the causes at v are asked for: v is counted, or hands causes on to vertices below. */
+/* Whether the causes at v are needed: v is counted, or passes causes on to vertices below. */
 static bool matters(const struct census *c, weir_vertex v)
 {
     return kind_of(c->m.g, v)->type == c->type || inner_of(c->m.g, v) || (c->parents.shared && c->parents.shared[v]);

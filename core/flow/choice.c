@@ -1,6 +1,6 @@
 /* choice.c - a flow in whole demands: relaxation by a maximum flow, cuts by rounding, branch and bound.
  *
- * Vertices with the same parents, in the same group, are one site. Flow goes from the sources through the units to the
+ * Vertices with the same parents, in the same group, are one site. Flow leads from the sources through the units to the
  * sites, and from there up a tree of sets of sites to its root: sites below groups, if any; then sets that only share
  * units farther and farther up. Each arc of the tree has bounds. In whole demands a set gets no more than what flows
  * to it, rounded down to a multiple of the size of a demand, and that is the upper bound; the lower bounds are those of
@@ -537,7 +537,7 @@ static void undo_bounds(struct chooser *x, uint32_t n)
     }
 }
 
-/* Bounds a node from above; of sites alike the first gets the most. */
+/* Bounds a node from above; of equal sites the first gets the most. */
 static int bound_above(struct chooser *x, uint32_t node, int64_t upper)
 {
     int rc = set_bounds(x, node, x->tree[node].lower, upper);
@@ -573,7 +573,7 @@ static int tighten(struct chooser *x)
     return WEIR_OK;
 }
 
-/* ---- sites alike ---- */
+/* ---- equal sites ---- */
 
 /* Units and sites that a unit leads to. */
 static void count_users(const struct chooser *x, uint32_t *users)

@@ -24,7 +24,7 @@ struct flow_layout {
     /* Each way to a vertex that may be served leads through units of all distances from a source, 0 to `depth`. */
     uint32_t depth;
     uint32_t *labels;         /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
-    struct flow_reach *reach; /* NULL: not asked for yet (reach.h) */
+    struct flow_reach *reach; /* NULL: not needed yet (reach.h) */
 };
 
 #define FLOW_UNREACHED (UINT32_MAX / 4)
@@ -53,20 +53,20 @@ struct flow_network;
 struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flow_layout *l, weir_vertex from,
                                            weir_flow_capacity *capacity, void *context);
 void weir_flow_network_free(struct flow_network *w);
-/* Adds the demand of `want` units at v. *got becomes `want`; or fewer, where the network cannot give v so much beside
- * the demands so far, which then remain alone: at least the most that it can give. With `part` *got units, that most,
- * are the demand. WEIR_ENOMEM: the network is of no use any more. O(arcs) for a demand that needs no more than one
- * search, and less where a refusal is known. */
+/* Adds the demand of `want` units at v. *got becomes `want`; or fewer, where the network cannot give v so much in
+ * addition to the demands so far, which then remain alone: at least the most that it can give. With `part` *got units,
+ * that most, are the demand. WEIR_ENOMEM: the network is of no use any more. O(arcs) for a demand that needs no more
+ * than one search, and less where a refusal is known. */
 int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool part, int64_t *got) WEIR_CHECKED;
 /* Number of demands. */
 uint32_t weir_flow_demands(const struct flow_network *w);
 /* Drops the demands from number n on. */
 void weir_flow_drop(struct flow_network *w, uint32_t n);
 /* Takes `amount` units of a unit of the network for another use than flows: demands move to other ways where they
- * must. *fits tells whether all demands can be served beside that; if not, nothing changes. WEIR_ENOMEM. O(arcs) for
+ * must. *fits is set to whether all demands can still be served; if not, nothing changes. WEIR_ENOMEM. O(arcs) for
  * each demand where some must move, else O(1) */
 int weir_flow_reserve(struct flow_network *w, weir_vertex v, int64_t amount, bool *fits) WEIR_CHECKED;
-/* Gives units back that weir_flow_reserve() has taken. O(1); the demands are served anew by the next call that looks at
+/* Gives units back that weir_flow_reserve() has taken. O(1); the demands are served again by the next call that reads
  * the flow. */
 void weir_flow_give_back(struct flow_network *w, weir_vertex v, int64_t amount);
 /* Sets *got to the most units, up to `want`, that weir_flow_reserve() could take of a unit of the network; unless
@@ -87,7 +87,7 @@ struct flow_share {
     weir_vertex endpoint, unit;
     int64_t amount;
 };
-/* Takes the flow apart: for each vertex served, the units of each distribution unit on its ways. *out is to be freed
+/* Decomposes the flow: for each vertex served, the units of each distribution unit on its ways. *out is to be freed
  * with weir_mem_free; the network has no flow any more. WEIR_ENOMEM */
 int weir_flow_shares(struct flow_network *w, struct flow_share **out, uint32_t *n) WEIR_CHECKED;
 /* The minimum cut nearest to the sources: the units, full, that keep more from the vertices that ask for more. *out is

@@ -1,4 +1,4 @@
-/* layout.c - the distribution units of a subsystem. Invariant: a layout whose serial is the serial of the graph tells
+/* layout.c - the distribution units of a subsystem. Invariant: a layout whose serial is the serial of the graph lists
  * the edges of the graph.
  */
 #include "flow/reach.h"
@@ -211,7 +211,7 @@ static size_t bytes(const weir_graph *g)
     return n;
 }
 
-/* Makes all layouts anew when they are asked for. */
+/* Rebuilds all layouts on their next use. */
 static void void_all(weir_graph *g)
 {
     for (uint32_t i = 0; i < flows_in(g)->n; i++)

@@ -9,7 +9,7 @@
  *     exit of u      -> entrance of u                        as much as passes u
  *
  * Main invariant: the label of a node is at most 1 more than the label of any node that precedes it, and 0 for the
- * entrances of sources; so a label is at most the length of the shortest way from a source. A search for a way goes
+ * entrances of sources; so a label is at most the length of the shortest way from a source. A search for a way leads
  * from the vertex served up to nodes with labels that are lower by 1, and raises labels where there is no such node.
  * Where no node has label k any more, no way leads to nodes with higher labels, now or after further demands: their
  * label becomes FLOW_UNREACHED. A flow along such ways makes no label wrong, and an end of demands restores labels by
@@ -312,7 +312,7 @@ static int add_step(struct flow_network *w, const struct flow_step *s)
     return WEIR_ARRAY_ADD(w->way, w->nway, w->way_cap, *s);
 }
 
-/* Goes one step up from a node, or raises its label and steps back. Returns 1, 0 when the start is not reached, or
+/* Takes one step up from a node, or raises its label and steps back. Returns 1, 0 when the start is not reached, or
  * negative. */
 static int step_up(struct flow_network *w, uint32_t node)
 {
@@ -393,7 +393,7 @@ static int label_end(struct flow_network *w, uint32_t end)
     return w->labels[node] >= label || raise_label(w, node, label) == WEIR_OK ? 1 : WEIR_ENOMEM;
 }
 
-/* Whether a way at least as long as the labels tell carries the whole demand: a search without any raise of
+/* Whether a way no longer than the labels require carries the whole demand: a search without any raise of
  * labels and without ways back, of at most `most` steps. Returns 1 with the way, 0: such a way was not found; or
  * negative. */
 static int find_whole_way(struct flow_network *w, uint32_t node, int64_t want, uint32_t *most)
@@ -449,7 +449,7 @@ static int64_t serve(struct flow_network *w, uint32_t end, int64_t want)
     return rc < 0 ? rc : want - left;
 }
 
-/* What v can get at most as far as earlier refusals tell. */
+/* What v can get at most judged by earlier refusals. */
 static int64_t known_bound(const struct flow_network *w, uint32_t end)
 {
     const struct flow_end *e = &w->ends[end];
@@ -464,7 +464,7 @@ static int64_t known_bound(const struct flow_network *w, uint32_t end)
     return sum;
 }
 
-/* Notes that no vertex whose nodes above are not reached can get more than `got`, beside the demands so far. */
+/* Notes that no vertex whose nodes above are not reached can get more than `got`, in addition to the demands so far. */
 static void note_bounds(struct flow_network *w, int64_t got)
 {
     for (uint32_t i = 0; i < w->l->n; i++)
@@ -481,7 +481,7 @@ static void forget_bounds(struct flow_network *w)
     w->bounded = false;
 }
 
-/* Serves all demands anew. Returns 1; 0: the capacities do not allow that; or negative. */
+/* Serves all demands from scratch. Returns 1; 0: the capacities do not allow that; or negative. */
 static int serve_again(struct flow_network *w)
 {
     int64_t got = 0;

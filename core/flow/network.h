@@ -5,7 +5,7 @@
 #include "flow/flow.h"
 
 struct flow_unit {
-    int64_t capacity; /* in the window; -1: not asked for yet */
+    int64_t capacity; /* in the window; -1: not needed yet */
     int64_t through;  /* units of flow that pass */
     int64_t bound;    /* vertices served by this unit alone get no more than so much; INT64_MAX: not known */
     uint32_t used;    /* chain of the arcs that leave the unit and have, or had, a flow */
@@ -73,7 +73,7 @@ struct flow_network {
 
 /* Whether flows begin at a unit. */
 bool weir_flow_begins(const struct flow_network *w, uint32_t unit);
-/* Serves the demands anew where a capacity has grown. Returns 1 or negative. */
+/* Serves the demands again where a capacity has grown. Returns 1 or negative. */
 int weir_flow_settle(struct flow_network *w);
 /* The capacity of a unit. */
 int64_t weir_flow_unit_capacity(struct flow_network *w, uint32_t unit);

@@ -38,7 +38,7 @@ bool weir_flow_reaches_row(const weir_graph *g, const struct flow_reach *x, weir
 
 void weir_flow_reach_free(struct flow_reach *x);
 size_t weir_flow_reach_bytes(const struct flow_reach *x);
-/* Whether rows are what ends tell, and ends what units pass on. O(ends + rows) */
+/* Whether rows agree with ends, and ends what units pass on. O(ends + rows) */
 bool weir_flow_reach_right(const weir_graph *g, const struct flow_layout *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* input.h - services for readers of machines, and the readers of this folder. Private to the core.
  *
- * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and hands over only a complete
+ * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and returns only a complete
  * graph. `source` names the text in errors; `text` need not end in a NUL.
  *
  * Pools of type "node" get the execution ranks 0, 1, ... in preorder from the readers of recipes, synthetic strings and
@@ -19,10 +19,10 @@
  *   word       = type [":" count] ["(" attribute {"," attribute} ")"] ["[" machine "]"]
  *   attribute  = "size=" n | "unit=" text | "basename=" text | "id=" first | "scope=" ("local" | "global")
  *              | "exclusive" | name of a property | "property=" key ["=" value]
- * A word lies in the nearest word before that is a container: core, gpu, memory, storage, pu, ssd and nic are none, and
- * neither is a word with content in brackets. Inside brackets, the word before the brackets is the first container. Ids
- * count from `id` on: local in the parent; global over the machine; otherwise over the nearest node for pools below a
- * node, and over the machine for the rest. Pools of equal basename, scope and first id share their count. A machine
+ * A word is inside the nearest word before that is a container: core, gpu, memory, storage, pu, ssd and nic are none,
+ * and neither is a word with content in brackets. Inside brackets, the word before the brackets is the first container.
+ * Ids count from `id` on: local in the parent; global over the machine; otherwise over the nearest node for pools below
+ * a node, and over the machine for the rest. Pools of equal basename, scope and first id share their count. A machine
  * with several pools at the top is put into "cluster0".
  */
 #ifndef WEIR_FORMAT_H

@@ -51,7 +51,7 @@ struct weir_json {
     uint32_t nevents, cap, at; /* at: the event after the current one */
     weir_buf texts;            /* texts of the events, each with a NUL */
     const char *slice;
-    size_t slice_len, wanted; /* wanted: bytes of the next slice */
+    size_t slice_len, wanted; /* bytes needed of the next slice */
     uint64_t total, before;   /* total: bytes of the whole text, 0: not known; before: bytes before the slice */
     int line;                 /* number of the line with the start of the slice, from 0 on */
     size_t column;            /* bytes of that line before the slice */

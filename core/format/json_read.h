@@ -60,7 +60,7 @@ void weir_json_compact(weir_buf *b);
 
 /* Bytes of the text up to the end of the current event. */
 uint64_t weir_json_offset(const weir_json *j);
-/* Expected total of elements, if n were read so far and the rest of the text is alike; 0: the length of the text is
+/* Expected total of elements, if n were read so far and the rest of the text is similar; 0: the length of the text is
  * not known. */
 uint64_t weir_json_expect(const weir_json *j, uint64_t n);
 

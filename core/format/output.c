@@ -2,7 +2,7 @@
  * writer. See output.h.
  *
  * Main invariant: a tree has an entry for the parent of each of its vertices, and a chain of entries is in the order of
- * the graph, whatever the order of the picks.
+ * the graph, regardless of the order of the picks.
  */
 #include "format/output.h"
 

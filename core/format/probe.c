@@ -1,4 +1,4 @@
-/* probe.c - tells the format of a machine by the start of its text. Invariant: at most one probe accepts a text,
+/* probe.c - detects the format of a machine from the start of its text. Invariant: at most one probe accepts a text,
  * however much of its end is missing.
  */
 #include "format/input.h"
@@ -72,7 +72,7 @@ static const char *skip_string(const char *s, const char *end)
 
 enum json_kind { JSON_UNKNOWN, JSON_JGF, JSON_RV1 };
 
-/* Tells a graph from an R by the first known key of the outermost object. */
+/* Distinguishes a graph from an R by the first known key of the outermost object. */
 static enum json_kind kind_of_json(const char *text, size_t len)
 {
     const char *end = text + len, *s = content(text, end);

@@ -320,7 +320,7 @@ static int survey(struct synthetic_reader *r)
         struct word *w = &r->words[i];
         if (!w->scoped)
             w->scope = w->in_node ? IN_NODE : GLOBAL;
-        w->group = 1; /* number of the first word alike */
+        w->group = 1; /* number of the first equal word */
         while (w->group < i && !same_group(&r->words[w->group], w))
             w->group++;
         made[i] = made[w->parent] * w->count;

@@ -2,7 +2,7 @@
  *
  *   struct weir_graph
  *   |- vertices[]     40 bytes each: all that a traversal reads. Further records by number, WEIR_NONE = none:
- *   |    |- kind      kinds[]: type, basename, unit, size and exclusive flag, shared by all pools alike
+ *   |    |- kind      kinds[]: type, basename, unit, size and exclusive flag, shared by all equal pools
  *   |    |- inner     inners[]: for a vertex with children, children and rows of aggregates (aggregate/rows.h)
  *   |    |- pool      pools[]: for a pool with a name, rank, properties, tags, extended data or edges of its own
  *   |    `- schedule  schedules->list[]: for a vertex with spans of jobs (aggregate/schedule_record.h)
@@ -255,7 +255,7 @@ struct weir_graph {
     struct saves saves;
     struct viewed viewed;
     const struct weir_observer *observers[WEIR_OBSERVERS];
-    uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
+    uint16_t told[WEIR_EVENTS]; /* by event: bit i is for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
     bool whole_kinds;           /* some kinds are allocated as a whole only */
 };
@@ -322,7 +322,7 @@ static inline void vertices_part(const weir_graph *g, weir_vertex *a, weir_verte
     }
 }
 
-/* The number of siblings before v; of a detached vertex no number that says anything. O(1) where asked for sibling by
+/* The number of siblings before v; of a detached vertex no meaningful number. O(1) when called sibling by
  * sibling. */
 uint32_t weir_vertex_place(const weir_graph *g, weir_vertex v);
 
@@ -453,7 +453,7 @@ uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem,
 /* The edge of the subsystem of edge i after i in the chain that leaves (or enters) the vertex; WEIR_NONE at the
  * end. */
 uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
-/* Whether an edge goes both ways: the relation is the same in the opposite direction. An opposite type of its own
+/* Whether an edge leads both ways: the relation is the same in the opposite direction. An opposite type of its own
  * ("contains", "in") names the same relation, seen from the target, and gives no second direction. */
 static inline bool edge_both_ways(const struct edge *e)
 {
@@ -471,7 +471,7 @@ struct weir_ends weir_ends(const weir_graph *g, weir_vertex v, uint32_t subsyste
 /* The next vertex; WEIR_NONE at the end. */
 weir_vertex weir_ends_next(struct weir_ends *e);
 
-/* Whether v can be unlinked, apart from jobs: a valid vertex of a graph that can be written. */
+/* Whether v can be unlinked, jobs not considered: a valid vertex of a graph that can be written. */
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
 /* Detaches v, which has no children, without a check and without a call of `refuse`; v remains a vertex even without
  * edges. Undoes weir_graph_attach(). */

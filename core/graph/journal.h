@@ -39,7 +39,7 @@ struct weir_journal {
     struct weir_file_id file;
 };
 
-/* A list of what changed since the follower last looked, beside the journal. The follower owns the record. */
+/* A list of what changed since the follower last looked, in addition to the journal. The follower owns the record. */
 struct weir_follower {
     struct journal vertices;
     struct journal jobs; /* ids of jobs, minus the numbers of stages */

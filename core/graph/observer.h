@@ -6,8 +6,8 @@
  * without derived records pays nothing. Only `refuse` and `check` can fail: an observer short of memory drops the
  * records of its folder.
  *
- * Invariant: an observer is registered at most once, with a bit in `told` for each event that has a function. An event
- * follows the change of the tree, or of the rows.
+ * Invariant: an observer is registered at most once, with its bit in the mask of each event that has a function. An
+ * event follows the change of the tree, or of the rows.
  */
 #ifndef WEIR_OBSERVER_H
 #define WEIR_OBSERVER_H
@@ -38,7 +38,7 @@ struct weir_observer {
     void (*used)(weir_graph *g, weir_vertex v);
     /* Children of p from number `from` to `to` changed so, and the rows of p; events for rows above p follow. */
     void (*used_run)(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to);
-    /* A span of v or below v changed. `above`: no further event tells of rows above the rows of v's parent. */
+    /* A span of v or below v changed. `above`: no further event reports rows above the rows of v's parent. */
     void (*spans_changed)(weir_graph *g, weir_vertex v, bool above);
 
     /* Graph. Vertices are written without events until the next reset: all derived records are void. */

@@ -267,7 +267,7 @@ uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v)
 }
 
 /* Position of child number i among the children and holes. The cursor of the last call makes steps to the next and
- * the previous child O(1), apart from holes. */
+ * the previous child O(1), except for holes. */
 static uint32_t place_of_kid(struct inner *in, uint32_t i)
 {
     if (i < in->seen / 2)

@@ -1,4 +1,4 @@
-/* vertex_range.h - vertex ranges: siblings that are alike and consecutive, in the tree and in vertex numbers.
+/* vertex_range.h - vertex ranges: siblings that are equal and consecutive, in the tree and in vertex numbers.
  * Stores with vertex numbers write and read a graph as ranges. Private to the core.
  */
 #ifndef WEIR_VERTEX_RANGE_H

@@ -1,5 +1,5 @@
 /* hierarchy.c - see hierarchy.h. The views of a graph, and how they follow its changes: states and maps of vertices,
- * jobs, the clock. A change of the tree or of edges makes a view anew. */
+ * jobs, the clock. A change of the tree or of edges rebuilds a view. */
 #include "hierarchy/hierarchy.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ int weir_hierarchy_state(const weir_graph *g, const struct hierarchy *h, weir_ve
 
 /* ---- following vertices ---- */
 
-/* Whether the view has v as the graph has, apart from state, rank and maps. */
+/* Whether the view has v as the graph has, except for state, rank and maps. */
 static bool same_pool(const weir_graph *g, const weir_graph *view, weir_vertex v)
 {
     const struct kind *a = kind_of(g, v), *b = kind_of(view, v);
@@ -240,7 +240,7 @@ static int follow(weir_graph *g, struct hierarchy *h, weir_err *err)
     return rc ? rc : follow_jobs(g, h, err);
 }
 
-/* Makes the view, or makes it anew. */
+/* Builds or rebuilds the view. */
 static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *err)
 {
     int rc;

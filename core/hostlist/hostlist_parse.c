@@ -48,18 +48,18 @@ static int column_of(size_t at)
     return at < INT32_MAX ? (int)at + 1 : INT32_MAX;
 }
 
-/* Reports an error at offset `at`; `wanted` is the rest of the message. */
-static int refuse(const struct hostlist_reader *r, size_t at, const char *wanted)
+/* Reports an error at offset `at`. `expected` is the end of the message. */
+static int refuse(const struct hostlist_reader *r, size_t at, const char *expected)
 {
     int column = column_of(at);
     int c = at < r->len ? (unsigned char)r->text[at] : -1;
 
     if (c < 0)
-        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: ends at column %d: %s", column, wanted);
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: ends at column %d: %s", column, expected);
     if (c < ' ' || c > '~')
         return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: byte 0x%02x at column %d: %s", c, column,
-                            wanted);
-    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: '%c' at column %d: %s", c, column, wanted);
+                            expected);
+    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: '%c' at column %d: %s", c, column, expected);
 }
 
 static int exceeds(const struct hostlist_reader *r, size_t at, const char *what)
@@ -250,7 +250,7 @@ static int read_bracket(struct hostlist_reader *r, struct expression *e)
     return WEIR_OK;
 }
 
-/* The number of characters at offset `at` that may stand in a name. */
+/* The number of characters at offset `at` that may occur in a name. */
 static size_t plain_length(const struct hostlist_reader *r, size_t at)
 {
     size_t end = at;

@@ -1,5 +1,5 @@
 /* idset_ops.c - algebra on sets of ids. Each operation makes one pass over the runs of both sets in ascending order
- * and appends to a new set. Only a complete result is handed out or replaces the old set, so a failure changes
+ * and appends to a new set. Only a complete result is returned or replaces the old set, so a failure changes
  * nothing.
  */
 #include "idset/idset_private.h"

@@ -20,18 +20,18 @@ static bool is_digit(int c)
     return c >= '0' && c <= '9';
 }
 
-/* Reports an error at offset `at`; `wanted` is the rest of the message. */
-static int refuse(const struct idset_reader *r, size_t at, const char *wanted)
+/* Reports an error at offset `at`. `expected` is the end of the message. */
+static int refuse(const struct idset_reader *r, size_t at, const char *expected)
 {
     int column = at < INT32_MAX ? (int)at + 1 : INT32_MAX;
     int c = at < r->len ? (unsigned char)r->text[at] : -1;
 
     if (c < 0)
-        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: ends at column %d: %s", column, wanted);
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: ends at column %d: %s", column, expected);
     if (c < ' ' || c > '~')
         return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: byte 0x%02x at column %d: %s", c, column,
-                            wanted);
-    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: '%c' at column %d: %s", c, column, wanted);
+                            expected);
+    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: '%c' at column %d: %s", c, column, expected);
 }
 
 static int read_id(struct idset_reader *r, uint32_t *id)

@@ -34,12 +34,12 @@ struct index {
     uint32_t rows, rows_cap;
     bool unknown; /* the candidate of some row is UNKNOWN (candidate_index.c) */
     /* By row number: the greatest first key of all vertices of the type, candidates or not, while the structure is that
-     * of `last_of`; NULL until asked for. */
+     * of `last_of`; NULL until needed. */
     double *last;
     uint64_t last_of;
     struct dirty_vertices dirty; /* vertices with rows to be put in order again */
     bool reordered;              /* a dirty vertex is not new, but has moved in the order */
-    /* All vertices of the type in order; NULL until asked for. */
+    /* All vertices of the type in order; NULL until needed. */
     weir_vertex *list;
     uint32_t nlist, list_cap;
     int straight; /* the list is in preorder: 1; in reverse preorder: -1; neither: 0 */
@@ -94,7 +94,7 @@ void weir_index_list_drop(struct index *x);
 /* Adds v and the subtree of v to the list, or removes them before an unlink. O(k log n) for k vertices of the type,
  * and one move of the list. */
 void weir_index_list_change(const weir_graph *g, struct index *x, weir_vertex v, bool in);
-bool weir_index_list_check(const weir_graph *g, const struct index *x); /* makes a list anew and compares */
+bool weir_index_list_check(const weir_graph *g, const struct index *x); /* compares with a new list */
 /* The candidate that v offers to rows of the parent: v itself, or the first below v. */
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
 /* Updates the indexes of a graph. */

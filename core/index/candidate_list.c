@@ -1,5 +1,5 @@
 /* candidate_list.c - all vertices of a type in the order of an index: made on first use; new vertices are inserted
- * and removed vertices deleted, all of one change at once. Invariant: the list equals a list made anew, apart from
+ * and removed vertices deleted, all of one change at once. Invariant: the list equals a new list, except for
  * noted vertices; out of memory there is no list. */
 #include "index/candidate_index.h"
 

@@ -1,5 +1,5 @@
-/* group_index.c - the members of groups and runs, as the graph changes. Invariant: apart from places and vertices noted
- * as changed, and from doubts, a bit tells a member; each group, or run, with members is in the set, apart from stale
+/* group_index.c - the members of groups and runs, as the graph changes. Invariant: except for places and vertices noted
+ * as changed, and from doubts, a bit marks a member; each group, or run, with members is in the set, except for stale
  * groups and the group of vertices without a group.
  */
 #include "index/group_index.h"

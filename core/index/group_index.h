@@ -2,7 +2,7 @@
  * the core.
  *
  * All vertices of the type have places: group by group, in the order of the policy, or for runs by position. A bit for
- * each place tells a member: a vertex that nobody uses, reachable, with the needs of a request. Groups, or runs, of
+ * each place marks a member: an unused vertex, reachable, with the needs of a request. Groups, or runs, of
  * members are in a set by size, so that a choice costs the answer and the groups in the answer. Changed vertices are
  * noted, and looked at by the next query.
  *
@@ -37,7 +37,7 @@ struct group_index {
     struct group_rule rule;
     struct order order; /* without keys */
     bool emptiest;
-    uint64_t hook;   /* serial of the policy where the rule asks its hook; else 0 */
+    uint64_t hook;   /* serial of the policy where the rule calls its hook; else 0 */
     uint64_t serial; /* of the structure */
     uint64_t last_use;
 
@@ -50,7 +50,7 @@ struct group_index {
     uint32_t nplaces;
     uint32_t ngroups;
     uint32_t none;        /* number of the group of vertices without a group, the last; WEIR_NONE: all have groups,
-                           * or runs are asked for */
+                           * or runs are requested */
     uint32_t *begin;      /* by group: the first place; of ngroups: n */
     weir_type group_type; /* of the vertices that are the groups; WEIR_NO_TYPE: they have no common
                            * type, or some are inside others */

@@ -7,7 +7,7 @@
 #define PLACE_ABOVE (WEIR_NONE - 8) /* and the status of the vertex, below 8 less 1 */
 enum { ABOVE_OPEN = 1, ABOVE_RESERVED = 2 };
 
-/* Places all vertices of the type; nobody is a member. */
+/* Places all vertices of the type; without members. */
 int weir_groups_place(weir_graph *g, struct group_index *x, weir_err *err) WEIR_CHECKED;
 void weir_groups_free(struct group_index *x);
 /* The status of a vertex above places. */

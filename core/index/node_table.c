@@ -1,5 +1,5 @@
-/* node_table.c - see node_table.h. Invariant: the table tells what the tree, the properties and the ranks of the nodes
- * tell; a change that the table cannot follow, for order or for memory, drops the table.
+/* node_table.c - see node_table.h. Invariant: the table agrees with the tree, the properties and the ranks of the nodes
+ * A change that the table cannot follow, for order or for memory, drops the table.
  */
 #include "index/node_table.h"
 
@@ -77,8 +77,8 @@ static bool is_used(const struct node_table *r, struct node_table_span s)
     return first >= 0 && first < s.hi;
 }
 
-/* Adds numbers to the rows of a vertex over the child at `pos`. The span of a row without nodes begins anew: between
- * unused numbers and new ones may be nodes elsewhere. */
+/* Adds numbers to the rows of a vertex over the child at `pos`. The span of a row without nodes starts again: between
+ * unused numbers and new ones may be nodes in other places. */
 static void cover_rows(struct node_table *r, const struct inner *in, uint32_t pos, struct node_table_span x)
 {
     struct levels lv;
@@ -632,7 +632,7 @@ static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
     if (s.lo == s.hi)
         return;
     if (r->templates && map == WEIR_TAGS) {
-        drop(g); /* names may tell tags */
+        drop(g); /* names may contain tags */
         return;
     }
     if (map != WEIR_PROPERTIES)

@@ -3,7 +3,7 @@
  * (constraint_filter.c).
  *
  * Made on first use, in O(nodes and ancestors), and kept up: a node added behind all nodes has the next number, the
- * number of a removed node stays unused, a changed property moves a node in one set. Dropped, and made anew on the next
+ * number of a removed node stays unused, a changed property moves a node in one set. Dropped, and rebuilt on the next
  * use, where a node is added before others, where names are made of ranks or properties that change, and where half of
  * the numbers are unused. Ranks are read on first use after a change of ranks or nodes.
  * Memory: 8 bytes per row, about 40 per node, and sets of numbers: 8 bytes for each run of nodes with a property, 16
@@ -66,7 +66,7 @@ int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **
 void weir_node_table_free(struct node_table *r);
 /* Makes a node table of a graph without recording the table in the graph; WEIR_ENOMEM. */
 int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_table **out) WEIR_CHECKED;
-/* Compares the node table of a graph with a table made anew, for weir_check(). */
+/* Compares the node table of a graph with a new table, for weir_check(). */
 int weir_node_table_check(const weir_graph *g, weir_err *err) WEIR_CHECKED;
 /* Keeps up the node table of a graph. */
 extern const struct weir_observer weir_node_table_observer;

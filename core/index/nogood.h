@@ -6,9 +6,9 @@
  * cleared on the path from every changed vertex to the root. So the next equal search opens only changed rows, and rows
  * that serve.
  *
- * A failure now remains a failure later: until a reservation begins or goes, and bits are cleared, the reservation is
- * in the way of every interval with a later start and no earlier end; hence `end`. New and removed vertices clear all
- * bits on the path to the root.
+ * A failure now remains a failure later: until a reservation begins or is removed, and bits are cleared, the
+ * reservation is in the way of every interval with a later start and no earlier end; hence `end`. New and removed
+ * vertices clear all bits on the path to the root.
  */
 #ifndef WEIR_NOGOOD_H
 #define WEIR_NOGOOD_H

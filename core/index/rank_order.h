@@ -31,7 +31,7 @@ struct order_keys {
     struct dirty_vertices dirty;  /* vertices to call `keys` for again */
 };
 
-/* An order that goes level by level: two vertices compare as their ancestors that are siblings, by the free units of
+/* An order by levels: two vertices compare as their ancestors that are siblings, by the free units of
  * the first of the types that exists below these ancestors, most first, or by a tag. The order changes with jobs and
  * states. */
 struct descent {
@@ -50,10 +50,10 @@ struct order {
     bool by_id;
     uint32_t nabove;
     weir_type above;
-    /* The first thing that tells two vertices of a type apart, where weir_order_of_type() has set the type; equal ids
-     * tell nothing. */
+    /* The first thing that distinguishes two vertices of a type, where weir_order_of_type() has set the type; equal ids
+     * distinguish nothing. */
     enum {
-        FIRST_FIELDS,      /* whatever the fields, keys and scores say */
+        FIRST_FIELDS,      /* always the fields, keys and scores */
         FIRST_SIBLING_IDS, /* between siblings the ids, in direction ids_descending; else the fields */
         FIRST_IDS,         /* the ids */
         FIRST_NUMBERS      /* the order of the tree: the order has no fields */

@@ -88,7 +88,7 @@ int weir_scores_begin(weir_graph *g)
 
 #define KEY_MAX 1024 /* bytes of a key; longer keys are not remembered */
 
-/* Whether the duration of the job lies as the limits of a memory say. */
+/* Whether the duration of the job is within the limits of a memory. */
 static bool within_limits(const struct score_memory *x, int64_t duration)
 {
     for (uint32_t i = 0; i < x->nlimits; i++)
@@ -123,13 +123,13 @@ static int set_key(struct score_memory *x, const uint8_t *key, size_t len)
     return WEIR_OK;
 }
 
-/* Whether siblings have a common score for what is asked for. */
+/* Whether siblings have a common score for the facts requested. */
 static bool has_common(const struct score_query *q)
 {
     return q->kind == KIND_SCORES && q->policy->score_siblings;
 }
 
-/* Asks the policy for the bytes that stand for all facts but those of weir_read(). Returns 0 where nothing is to be
+/* Calls the policy for the bytes that represent all facts but those of weir_read(). Returns 0 where nothing is to be
  * remembered. */
 static size_t key_of(const struct score_query *q, uint8_t *key)
 {
@@ -289,7 +289,7 @@ static int evaluate_failed(const struct score_query *q)
                      q->kind == KIND_PRUNE ? "prune" : "evaluate");
 }
 
-/* Asks the policy, and records what the policy reads. Returns 1, 0: not to be remembered, or negative. */
+/* Calls the policy, and records what the policy reads. Returns 1, 0: not to be remembered, or negative. */
 static int ask(const struct score_query *q, struct score_memory *x, weir_vertex v, enum wanted what, double *score,
                bool *shared)
 {
@@ -353,7 +353,7 @@ static bool is_exact(double value)
 }
 
 /* Whether a change of the score that all siblings share, or of the common part, keeps the order among the siblings: all
- * scores move alike, unless a sum is rounded, or some siblings have scores of their own. */
+ * scores change by the same amount, unless a sum is rounded, or some siblings have scores of their own. */
 static bool moves_alike(const struct score_memory *x, const struct score *s, double value)
 {
     return isnan(s->value) == isnan(value) && (x->own == 0 || (s->common && x->exact));

@@ -28,7 +28,7 @@
 #define SCORE_READS_MAX 256                 /* the most facts of a remembered score */
 #define SCORE_FACTS     8                   /* facts of a version; of a score with more no version is kept */
 #define SCORE_VERSIONS  8                   /* of a score; the least recently used is dropped first */
-#define SCORE_LIMITS    3 /* of durations, that tell memories apart; a policy with more reads the duration */
+#define SCORE_LIMITS    3 /* of durations, that distinguish memories; a policy with more reads the duration */
 
 struct score {
     double value;     /* NAN: no candidate */

@@ -40,7 +40,7 @@ static int most(struct trim *t, const struct flow_layout *l, int64_t want, int64
     return rc;
 }
 
-/* Sets the uses of the vertex to the shares of a smaller flow; the unit itself gives back exactly the units asked for,
+/* Sets the uses of the vertex to the shares of a smaller flow; the unit itself gives back exactly the units requested,
  * even if the smaller flow needs fewer of the unit. */
 static void use_shares(struct trim *t, const struct flow_layout *l, const struct flow_share *shares, uint32_t n)
 {

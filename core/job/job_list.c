@@ -59,7 +59,7 @@ static bool is_inside(const weir_graph *g, const weir_pick *picks, uint32_t n, w
     return false;
 }
 
-/* Adds up *n picks, marks whole pools, and copies the picks that lie in no further pick to `kept`: *n picks. */
+/* Adds up *n picks, marks whole pools, and copies the picks that are in no further pick to `kept`: *n picks. */
 static int normalize(const weir_graph *g, weir_pick *picks, weir_pick *kept, uint32_t *n, weir_err *err)
 {
     uint32_t count = add_up(picks, *n), out = 0;

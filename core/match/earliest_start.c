@@ -148,7 +148,7 @@ static const weir_resource *hosted_resource(struct match *m, weir_type *host)
     return NULL;
 }
 
-/* Fills m->known.fits. False: the fit index cannot tell anything about the request. */
+/* Fills m->known.fits. False: the fit index cannot decide the request. */
 static bool read_fit_request(struct match *m, weir_type *host)
 {
     const weir_resource *r;

@@ -293,7 +293,7 @@ static void drop_reservations(struct flat *s)
     }
 }
 
-/* Extends the jobs due at `time` that run on: before the clock goes on, only the ends known to the policy. */
+/* Extends the jobs due at `time` that run on: before the clock advances, only the ends known to the policy. */
 static void announce_late(struct flat *s, int64_t time)
 {
     bool any = false;

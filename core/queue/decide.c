@@ -1,4 +1,4 @@
-/* decide.c - whether and when jobs start, by counting free units: what a queue policy asks for. Invariant: the profile
+/* decide.c - whether and when jobs start, by counting free units: the queries of a queue policy. Invariant: the profile
  * has the bookings of all running jobs and reservations, so that a start or a reservation delays no reservation. */
 #include "queue/flat.h"
 

@@ -1,5 +1,5 @@
-/* flat.h - a queue by counting: each job takes a number of units that are all alike. The general simulator
- * (lua/weir/sim) asks the engine for each start; this one computes the same starts from the number of free units over
+/* flat.h - a queue by counting: each job takes a number of interchangeable units. The general simulator
+ * (lua/weir/sim) calls the engine for each start; this one computes the same starts from the number of free units over
  * time (profile.c), and where the units themselves are needed, the same units (units.c). The queue policy is called by
  * struct flat_policy, and decides by the functions of decide.c. Times are whole microseconds. Invariant: a job is in
  * the queue of waiting jobs or in the list of running jobs; its entry is reused once the job has ended and was taken by
@@ -95,7 +95,7 @@ struct unit_run {
 struct flat_job {
     int64_t submit, estimate, runtime;
     int64_t reserved; /* start of the reservation; FLAT_NEVER: none */
-    int32_t level;    /* units that are free when the reservation begins, beside it; see `levelled` */
+    int32_t level;    /* units that are free when the reservation begins, next to it; see `levelled` */
     int64_t start, due, finish;
     struct number number;
     uint32_t made; /* the order of submission */
@@ -133,7 +133,7 @@ struct queue {
     int32_t *smallest;
     size_t first, end, cap, n;
     size_t fresh;            /* jobs from this place on came since the last pass */
-    uint32_t oldest, newest; /* in the order of submission; FLAT_NONE: nobody waits */
+    uint32_t oldest, newest; /* in the order of submission; FLAT_NONE: no job waits */
 };
 
 /* Adds a job, at its place. O(1) for a job that comes last, else O(jobs up to the next hole). Returns false without
@@ -161,7 +161,7 @@ struct level {
     uint32_t n, width; /* width: the units of each vertex; 0: they differ */
     uint32_t *first;   /* n + 1 places */
     uint32_t *of;      /* NULL: units are consecutive */
-    uint32_t *held;    /* units in use. Where one run has all units of a vertex, 0 may stand for all. */
+    uint32_t *held;    /* units in use. Where one run has all units of a vertex, 0 may mean all. */
     uint32_t used;     /* vertices with a unit in use */
 };
 
@@ -191,7 +191,7 @@ void flat_units_drop(struct flat_job *job);
 bool flat_units_open(struct units *u, uint32_t n);
 void flat_units_close(struct units *u);
 
-/* Somebody else who chooses the units of jobs, as units.c does for a policy that is an order. Each function returns
+/* An external chooser of the units of jobs, as units.c does for a policy that is an order. Each function returns
  * false where that failed. The number of units suffices whenever book() is called. */
 struct placer {
     /* Gives units to a job from `at` on, and takes back the units of the job's reservation, if any. */
@@ -252,7 +252,7 @@ void flat_measure_submit(struct flat *s, const struct flat_job *job);
 void flat_measure_start(struct flat *s, struct flat_job *job);
 void flat_measure_preempt(struct flat *s, const struct flat_job *job);
 bool flat_measure_finish(struct flat *s, const struct flat_job *job);
-/* Ends the measurement, when the clock stands. */
+/* Ends the measurement, when the clock stops. */
 void flat_measure_stop(struct flat *s);
 
 /* ---- lines.c ---- */
@@ -367,7 +367,7 @@ struct flat {
 /* Grows an array to hold at least `want` elements. Returns false without memory. */
 bool flat_grow(void *array, size_t *cap, size_t want, size_t size);
 bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size);
-/* ---- decide.c: what a queue policy asks for ---- */
+/* ---- decide.c: the queries of a queue policy ---- */
 
 /* Start a waiting job now: return whether it has started. _reserve: otherwise the job gets a reservation for its
  * earliest start, or keeps the one it has. A job with a reservation is only looked at where an earlier start may exist.

@@ -1,5 +1,5 @@
 /* profile.c - free units over time, as changes at the times at which bookings begin or end. Invariant: the times of the
- * steps ascend, all lie behind the present, and the sum of `now` and all changes is the number of all units. */
+ * steps ascend, all are after the present, and the sum of `now` and all changes is the number of all units. */
 #include "queue/flat.h"
 
 #include <stdlib.h>

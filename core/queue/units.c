@@ -123,8 +123,8 @@ static bool add_run(struct units *u, uint32_t *n, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Finds the first `wanted` units among the bits. Returns the number of runs, or -1 without memory; *wanted is the
- * number that is missing then. */
+/* Finds the first *wanted units among the bits. Returns the number of runs, or -1 without memory; *wanted is the number
+ * that is missing then. */
 static int64_t first_units(struct units *u, const uint64_t *bits, uint32_t *wanted)
 {
     uint32_t n = 0;
@@ -181,8 +181,8 @@ static int by_start(const void *a, const void *b, void *data)
 }
 
 /* Chooses units for a job, and moves the reservations that begin no earlier: first come units for the job, then units
- * for the reservations in the order of their starts. As all units are alike, the choice never fails where enough units
- * are free. */
+ * for the reservations in the order of their starts. As all units are interchangeable, the choice never fails where
+ * enough units are free. */
 static bool make_room(struct flat *s, uint32_t job, int64_t at)
 {
     size_t n = 0;

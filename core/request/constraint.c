@@ -266,7 +266,7 @@ static bool fetch_name(struct subject *s)
     return s->name_len > 0 && s->name_len < sizeof s->name;
 }
 
-/* Whether the vertex has a property "NAME@anything", where NAME is the wanted property. */
+/* Whether the vertex has a property "NAME@anything", where NAME is the property sought. */
 static bool has_suffixed(const struct subject *s, const struct weir_wanted_property *p)
 {
     const char *key, *value;

@@ -69,11 +69,11 @@ struct weir_rank_facts {
 /* Make the set of all ranks that match constraint `c`. Host names of 1 KB or more match nothing. Returns WEIR_OK or
  * WEIR_ENOMEM. */
 int weir_constraint_select(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **out) WEIR_CHECKED;
-/* Add to `out` all ranks whose host is in `wanted`. Returns WEIR_OK or WEIR_ENOMEM. O(ranks) lookups with
+/* Add to `out` all ranks whose host is in the list. Returns WEIR_OK or WEIR_ENOMEM. O(ranks) lookups with
  * weir_hostlist_find(). */
 int weir_ranks_of_hosts(const struct weir_rank_facts *f, const weir_hostlist *wanted, weir_idset *out) WEIR_CHECKED;
 
-/* A cursor into a set of ranks that gives each rank's position in the set. Ranks must be asked for in ascending
+/* A cursor into a set of ranks that gives each rank's position in the set. Ranks must be looked up in ascending
  * order; all lookups together cost O(runs). */
 struct weir_rank_place {
     const weir_idset *ranks;

@@ -30,7 +30,7 @@ int weir_ranks_of_hosts(const struct weir_rank_facts *f, const weir_hostlist *wa
 
 /* ---- properties ------------------------------------------------------------------------------------------------- */
 
-/* Whether property `name` satisfies `p`: equal to the wanted name, or the wanted name with a suffix "@something". */
+/* Whether property `name` satisfies `p`: equal to the name sought, or that name with a suffix "@something". */
 static bool is_wanted(const struct weir_wanted_property *p, const char *name)
 {
     return strncmp(name, p->name, p->len) == 0 && (name[p->len] == '\0' || name[p->len] == '@');

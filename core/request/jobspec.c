@@ -106,7 +106,7 @@ static int get_count(struct compiler *c, const json_t *vertex, weir_resource *r)
     return rc == WEIR_OK ? rc : fail_code(c, value, vertex, rc, "%s", why.text);
 }
 
-/* Whether r is an or_slot with the label of an or_slot beside it: one task runs in either. */
+/* Whether r is an or_slot with the label of a sibling or_slot: one task runs in either. */
 static bool shares_label(const struct compiler *c, const weir_resource *r)
 {
     for (const weir_resource *s = r; r->any && s > c->req->pool && s[-1].parent == r->parent && s[-1].any; s--)
@@ -184,7 +184,7 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
     return rc;
 }
 
-/* Fails if an or_slot has a sibling of another type: alternatives stand by themselves. */
+/* Fails if an or_slot has a sibling of another type: alternatives have no other siblings. */
 static int check_alternatives(struct compiler *c, const json_t *list, const weir_resource *first, size_t n)
 {
     for (size_t i = 1; i < n; i++)

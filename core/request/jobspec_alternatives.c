@@ -1,4 +1,4 @@
-/* jobspec_alternatives.c - jobspecs with xor_slots, of which one alone serves. Such a jobspec stands for several lists
+/* jobspec_alternatives.c - jobspecs with xor_slots, of which one alone serves. Such a jobspec expands to several lists
  * of resources without xor_slots: the siblings of type xor_slot, one after
  * the other, each as a slot behind all siblings of another type; a sibling whose own contents have alternatives is
  * there with each of these in turn. The choice is the same for all instances of a resource.
@@ -118,7 +118,7 @@ static int expand_vertex(struct xor_expander *x, json_t *vertex, uint32_t depth,
     return rc;
 }
 
-/* Sets *out to the lists without xor_slots that a list stands for, also where the result is not WEIR_OK. */
+/* Sets *out to the lists without xor_slots that a list expands to, also where the result is not WEIR_OK. */
 static int expand_list(struct xor_expander *x, json_t *list, uint32_t depth, json_t **out)
 {
     json_t *slots = json_array();

@@ -4,7 +4,7 @@
  * resources in them.
  *
  * The document stays as it was given; the resolved list is a copy that shares all values but the changed ones, whose
- * places in the text are recorded anew.
+ * places in the text are recorded again.
  */
 #include "request/request.h"
 

@@ -1,5 +1,5 @@
 /* jobspec_tasks.c - checks the tasks of a jobspec, and makes default tasks. Matching ignores tasks; tasks are kept
- * and handed on, so the only errors are tasks that no job shell could run. Version 1 also requires the label of an
+ * and passed on, so the only errors are tasks that no job shell could run. Version 1 also requires the label of an
  * existing slot; the full grammar does not, because jobspecs in use name slots that do not exist.
  */
 #include "request/request.h"

@@ -23,7 +23,7 @@ static int add_text(void *data, unsigned char *text, size_t len)
     return !b->failed;
 }
 
-/* Hands event `e` to the emitter. `made` is the result of initializing `e`; 0 means out of memory. */
+/* Passes event `e` to the emitter. `made` is the result of initializing `e`; 0 means out of memory. */
 static int emit(struct yaml_writer *w, yaml_event_t *e, int made)
 {
     if (!made)

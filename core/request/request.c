@@ -1,6 +1,6 @@
 /* request.c - request objects: access to the parts, release.
  *
- * Invariant: a request is complete when handed out; afterwards only the duration can change.
+ * Invariant: a request is complete when returned; afterwards only the duration can change.
  */
 #include "request/request.h"
 

@@ -115,7 +115,7 @@ int weir_json_document_read_json(weir_json_document *d, const char *text, size_t
 /* Read a shape string into d->root, as the object {"resources": [...]}, with marks. Failure as above. */
 int weir_json_document_read_shape(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 
-/* The lists of resources that the xor_slots of a document stand for, as a JSON array of lists in the order of
+/* The lists of resources that the xor_slots of a document expand to, as a JSON array of lists in the order of
  * preference; NULL where the document has no xor_slot. Returns WEIR_OK, WEIR_ELIMIT or WEIR_ENOMEM. */
 int weir_jobspec_expand(weir_json_document *d, json_t **lists, weir_err *err) WEIR_CHECKED;
 /* Compile a document into a request, which takes over d->root. */

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- telling the forms apart ------------------------------------------------------------------------------- */
+/* ---- detecting the form ------------------------------------------------------------------------------------ */
 
 static size_t skip_space(const char *text, size_t len, size_t at)
 {

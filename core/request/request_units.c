@@ -1,7 +1,7 @@
 /* request_units.c - converts amounts of memory and storage to the units of a graph's pools: 2 GB become 2000 units of
  * a pool in MB. A request is converted as a whole before matching, so the search handles one unit for each type.
  *
- * Invariant: a converted amount is never less than the amount asked for; fractions are rounded up.
+ * Invariant: a converted amount is never less than the amount requested; fractions are rounded up.
  */
 #include "graph/graph.h"
 #include "request/request.h"

@@ -121,7 +121,7 @@ static int read_tail(struct cursor *c, int64_t min, int64_t max, weir_count *out
     return WEIR_OK;
 }
 
-/* Reads an item of a set, N or N-M, and fails unless the item lies above *last. */
+/* Reads an item of a set, N or N-M, and fails unless the item is above *last. */
 static int read_item(struct cursor *c, int64_t *last, int64_t *from, int64_t *to)
 {
     size_t start = c->at;

@@ -1,6 +1,6 @@
 /* rack_table.c - reads the topology of RFC 49, and builds nodes with the topology.
  *
- * Domains lie in one array in preorder, each with the index of the end of its subtree. Main invariant: within an entry,
+ * Domains are in one array in preorder, each with the index of the end of its subtree. Main invariant: within an entry,
  * each core and each gpu is in at most one domain, and domains of one type have different ids.
  */
 #include "rset/rack_table.h"

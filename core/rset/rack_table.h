@@ -21,7 +21,8 @@ typedef struct weir_rack_table weir_rack_table;
 /* Reads the value of `scheduling`, and keeps a reference. Errors name the place in the document. */
 int weir_rack_table_read(json_t *scheduling, const char *source, weir_rack_table **out, weir_err *err) WEIR_CHECKED;
 void weir_rack_table_free(weir_rack_table *t);
-/* Returns an upper bound for the pools added by weir_rack_table_add() to a node besides the resources of R_lite. */
+/* Returns an upper bound for the pools added by weir_rack_table_add() to a node in addition to the resources of R_lite.
+ */
 uint32_t weir_rack_table_extra(const weir_rack_table *t);
 
 /* Adds the resources of R_lite to a node: cores and gpus inside the domains of the rank, or directly below the node if

@@ -1,4 +1,4 @@
-/* rank_numbers.c - see rank_numbers.h. Invariant: the record of a graph is equal to a record made anew. */
+/* rank_numbers.c - see rank_numbers.h. Invariant: the record of a graph is equal to a new record. */
 #include "rset/rank_numbers.h"
 
 #include "format/output.h"

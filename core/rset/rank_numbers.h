@@ -20,7 +20,7 @@ static inline struct weir_rank_numbers *rank_numbers_in(const weir_graph *g)
     return g->records[RECORD_RANKS];
 }
 
-/* The numbers, owned by the graph, and kept until a vertex comes or goes or a rank changes. NULL: out of memory.
+/* The numbers, owned by the graph, and kept until a vertex is added or removed or a rank changes. NULL: out of memory.
  * O(graph) for the first call after such a change, O(1) otherwise. */
 const struct weir_rank_numbers *weir_rank_numbers(const weir_graph *g);
 

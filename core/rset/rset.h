@@ -72,7 +72,7 @@ struct rset_scheduling {
     bool graph;   /* the value has the key `graph` */
     size_t bytes; /* of memory, without the reading */
     struct rset_classes whole;
-    struct rset_reading *reading;                /* of a JSON graph; NULL: no part was wanted yet (rset_jgf.c) */
+    struct rset_reading *reading;                /* of a JSON graph; NULL: no part was needed yet (rset_jgf.c) */
     void (*drop_reading)(struct rset_reading *); /* set with `reading`: frees a reading */
 };
 
@@ -82,7 +82,7 @@ struct weir_rset {
     struct rset_hosts *hosts; /* NULL: not known */
     struct weir_rank_property *props;
     uint32_t nprops, props_cap;
-    int64_t start, end; /* microseconds; 0 stands for "unset", as RFC 20 says */
+    int64_t start, end; /* microseconds; 0 means "unset", as RFC 20 says */
     bool has_start, has_end;
     uint32_t nslots; /* 0: not known */
     struct rset_scheduling *scheduling;
@@ -95,7 +95,7 @@ struct weir_rset {
 int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids) WEIR_CHECKED;
 /* Returns the ids of a type in a class, or NULL if the class is NULL or has no such type. */
 const weir_idset *weir_rset_child(const struct rset_class *c, const char *type);
-/* Returns true if two classes have equal children, whatever their ranks. */
+/* Returns true if two classes have equal children; ranks do not count. */
 bool weir_rset_same_children(const struct rset_class *a, const struct rset_class *b);
 /* Adds copies of the children of a class, but not of the ranks, to an empty class. */
 int weir_rset_class_copy(const struct rset_class *from, struct rset_class *to) WEIR_CHECKED;
@@ -153,7 +153,8 @@ int weir_rset_from_execution(const json_t *execution, const char *source, weir_r
 
 /* Writes {"version":1,"execution":{...}: the outermost object is left open for further keys. */
 int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err) WEIR_CHECKED;
-/* Adds the keys of the document beside version, execution and scheduling, each with a comma in front. WEIR_ENOMEM */
+/* Adds the keys of the document other than version, execution and scheduling, each with a comma in front. WEIR_ENOMEM
+ */
 int weir_rset_write_rest(const weir_rset *r, weir_buf *b) WEIR_CHECKED;
 /* Writes the array R_lite. */
 int weir_rset_write_rlite(const weir_rset *r, weir_buf *b) WEIR_CHECKED;
@@ -205,7 +206,7 @@ struct weir_strtab; /* base/strtab.h */
 
 /* A vertex or an edge of a part of a JSON graph. */
 struct rset_item {
-    const char *text; /* in which the element lies */
+    const char *text; /* that contains the element */
     const struct jgf_element *element;
     uint32_t at;    /* position in "nodes" or "edges" */
     uint32_t equal; /* index of the equal item in a second list; WEIR_NONE (rset_jgf_join.c) */
@@ -257,8 +258,8 @@ int weir_rset_check_graph(const weir_rset *r, weir_err *err) WEIR_CHECKED;
 /* Gives a graph the times of the set as its validity. Times before 1970 are read as the first microsecond of 1970. */
 void weir_rset_give_validity(const weir_rset *r, weir_graph *g);
 /* Gives the nodes of a graph the ranks of their hosts in the set, and removes the resources that the set lacks, where
- * set and graph number the resources alike (see rset_graph.c). On failure, the graph may be changed: the caller frees
- * it. */
+ * set and graph number the resources identically (see rset_graph.c). On failure, the graph may be changed: the caller
+ * frees it. */
 int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err) WEIR_CHECKED;
 
 /* Finds the vertices with the names of hosts: nodes[i] is the vertex of the i-th host, or WEIR_NONE. Returns 1, or 0,

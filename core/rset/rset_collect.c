@@ -73,7 +73,7 @@ struct collecting {
     struct prop *props;
     uint32_t nprops, props_cap;
     struct weir_map32 prop_numbers;          /* by name */
-    const struct weir_rank_numbers *numbers; /* NULL until they are asked for */
+    const struct weir_rank_numbers *numbers; /* NULL until they are needed */
     struct weir_map32 roots;                 /* index in hosts[], by root */
     int rc;
 };

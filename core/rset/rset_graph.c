@@ -5,7 +5,7 @@
  * Fitting. R_lite decides which resources exist: a part of an R may carry the scheduling of the whole R, and the ranks
  * of a child instance differ from the ranks in the graph.
  *   - Nodes with names of hosts get the ranks of the hosts, if each rank of the set has a node.
- *   - Vertices on further ranks are removed, if each rank of the set has a vertex, and no such vertex lies below a
+ *   - Vertices on further ranks are removed, if each rank of the set has a vertex, and no such vertex is below a
  *     vertex with a rank.
  *   - Cores and gpus (and resources of further types in R_lite) that R_lite does not name are removed, by rank and
  *     type, if the graph has all ids that R_lite names: otherwise graph and R_lite number the resources differently.
@@ -208,7 +208,7 @@ static int give_below(struct gift *f, weir_vertex node, weir_vertex top, const u
     return rc;
 }
 
-/* "NAME@TYPE" is a property of the node as it stands, and NAME a property of the topmost vertices of the type below the
+/* "NAME@TYPE" is a property of the node itself, and NAME a property of the topmost vertices of the type below the
  * node. Only such properties stay in the list. */
 static int give_to_children(struct gift *f, weir_vertex node, uint32_t *list, size_t n)
 {
@@ -402,7 +402,7 @@ static int find_nodes(struct fit *f)
     return find_ranks(f);
 }
 
-/* ---- fitting: what goes ----------------------------------------------------------------------------------------- */
+/* ---- fitting: what is removed ----------------------------------------------------------------------------------- */
 
 static int drop(struct fit *f, weir_vertex v)
 {
@@ -511,7 +511,7 @@ static bool is_host(const weir_graph *g, weir_vertex v)
     return p && p->rank != WEIR_NO_RANK;
 }
 
-/* Returns true if a node of the set lies below a vertex with a rank. */
+/* Returns true if a node of the set is below a vertex with a rank. */
 static bool is_nested(const struct fit *f)
 {
     for (uint32_t i = 0; i < f->n; i++)

@@ -1,8 +1,8 @@
 /* rset_jgf.c - the scheduling of a resource set as a JSON graph: the part of the graph for a part of the set, and the
  * graph with new ranks. rset_jgf_join.c joins two graphs.
  *
- * The reader of machines (format/jgf/) reads the text once, when the first part is wanted, and tells where each vertex
- * and edge lies in the text. The result is made of pieces of the text: vertices and edges that stay keep bytes and
+ * The reader of machines (format/jgf/) reads the text once, when the first part is needed, and records where each
+ * vertex and edge is in the text. The result is made of pieces of the text: vertices and edges that stay keep bytes and
  * order.
  *
  * A vertex has the rank of the nearest node at or above the vertex: the rank of the node's host in the set, or, if no
@@ -13,7 +13,7 @@
  *   - units of vertices that are for a flow to a removed vertex (rset_jgf_shares.c), and vertices without units left.
  * A graph that the reader refuses is kept unchanged: the error is for the caller of weir_rset_graph().
  *
- * Main invariant: one comma stands between two nodes or edges, as texts of schedulings are compact.
+ * Main invariant: one comma separates two nodes or edges, as texts of schedulings are compact.
  */
 #include "rset/rset.h"
 
@@ -225,8 +225,8 @@ static int shares_left(const struct rset_item *item, const struct weir_strtab *n
     return rc;
 }
 
-/* Gives vertices the shares of the part: units whose flow goes to a vertex that is gone are gone, too, and a vertex
- * without units goes. */
+/* Gives vertices the shares of the part: units whose flow leads to a vertex that is gone are gone, too, and a vertex
+ * without units is removed. */
 static int cut_shares(const weir_rset *r, bool *gone, struct rset_items *out)
 {
     const struct weir_strtab *names = weir_rset_reading_names(r->scheduling->reading);

@@ -1,5 +1,5 @@
 /* rset_jgf_shares.c - the shares of the units of a vertex in the JSON graph of a set: which job has how many units, and
- * for the flow to which vertex. An amount alone does not tell whether 10 units in one set and 7 in another are 17 units
+ * for the flow to which vertex. An amount alone does not show whether 10 units in one set and 7 in another are 17 units
  * or 10; equal keys of shares are the same units, different keys are different units.
  *
  * Jobs have ids that differ on one machine. Units for no flow stay in each part of a set.
@@ -80,7 +80,7 @@ int weir_rset_shares(const struct rset_item *item, json_t **out)
 
 /* ---- new texts -------------------------------------------------------------------------------------------------- */
 
-/* Copies the text of a vertex up to a value; notes where the rank lies in the copy. */
+/* Copies the text of a vertex up to a value; notes where the rank is in the copy. */
 static void copy_to(weir_buf *b, const struct rset_item *item, size_t *from, size_t to, size_t *rank)
 {
     size_t at = item->element->rank;

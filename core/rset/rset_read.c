@@ -2,9 +2,9 @@
  *
  * Ranks may be spread over R_lite in any order; the hosts of nodelist belong to the ranks in ascending order. Some
  * rules of RFC 20 are not enforced: a nodelist, cores on every rank, at least one rank (see rset_check.c). Keys inside
- * the entries of R_lite besides rank and children are not kept.
+ * the entries of R_lite other than rank and children are not kept.
  *
- * The document is taken apart by the streaming reader of JSON: the text of `scheduling`, which may be large, never
+ * The document is split by the streaming reader of JSON: the text of `scheduling`, which may be large, never
  * becomes a tree.
  *
  * Main invariant: the i-th of the raw classes is the i-th entry of R_lite.
@@ -304,7 +304,7 @@ static int read_execution(struct rset_reader *r, json_t *execution)
 
 /* ---- the document ----------------------------------------------------------------------------------------------- */
 
-/* A document taken apart: `scheduling`, which may be large, stays a text. */
+/* A document split into parts: `scheduling`, which may be large, stays a text. */
 struct rset_document {
     json_t *members; /* all further keys */
     int scheduling;  /* type of the value, an enum weir_json_type; WEIR_JSON_END: no such key */
@@ -377,7 +377,7 @@ static int open_member(struct rset_document *d)
     return rc;
 }
 
-/* Takes a text apart. close_document() is needed even on failure. */
+/* Splits a text into parts. close_document() is needed even on failure. */
 static int open_document(struct rset_document *d, const char *text, size_t len)
 {
     const struct weir_input in = {.text = text, .len = len};
@@ -448,7 +448,7 @@ static int read_document(struct rset_reader *r, struct rset_document *d)
     return rc < 0 ? rc : other_keys(r, d->members, known, &r->r->document);
 }
 
-/* Reads the document, or else the value of `execution`, and hands the set over to the caller. */
+/* Reads the document, or else the value of `execution`, and passes the set to the caller. */
 static int read_set(struct rset_document *d, const json_t *execution, const char *source, weir_rset **out,
                     weir_err *err)
 {

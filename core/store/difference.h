@@ -15,8 +15,8 @@
  *                       vertices where they are kept (format/jgf/jgf_foreign.c) and are others than before; all of a
  *                       vertex. Left out where there are none
  *   "jobs":{"drop":[ids],"set":[{"id":n,"job":{...}}]}}}
- * A depth is the number of vertices above in containment; depths in preorder tell the tree. Numbers of vertices are
- * positions among the vertices of the second graph. Jobs are written as in a document (format/jgf/jgf_metadata.c).
+ * A depth is the number of vertices above in containment; depths in preorder determine the tree. Numbers of vertices
+ * are positions among the vertices of the second graph. Jobs are written as in a document (format/jgf/jgf_metadata.c).
  * Edges and jobs that stay follow their vertices to the new positions. Hashes are the documents' own, 32 hexadecimal
  * digits; the UUID is that of the second graph. A difference is for one graph, and what is made of it is the second
  * graph, byte for byte.
@@ -46,7 +46,7 @@ int weir_document_view(const weir_graph *g, struct document_view *out, weir_err 
 void weir_document_view_free(struct document_view *d);
 /* The element of a vertex from the metadata on, `"metadata":{...}}`; sets *len. */
 const char *weir_document_metadata(const struct document_view *d, uint32_t i, size_t *len);
-/* Foreign keys that a difference tells. */
+/* Foreign keys of a difference. */
 struct foreign_entry {
     uint32_t at;       /* position of the vertex in the new document */
     size_t key, value; /* places of the texts */

@@ -430,7 +430,7 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Returns whether a job holds a vertex that goes. */
+/* Returns whether a job holds a vertex that is removed. */
 static bool loses_vertex(const struct application *p, const struct job *j)
 {
     for (uint32_t i = 0; i < j->a.npicks; i++)

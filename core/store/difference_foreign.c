@@ -1,5 +1,5 @@
 /* difference_foreign.c - keys of edges and of the graph that weir does not know, in differences (difference.h). These
- * keys are extended data of vertices (format/jgf/jgf_foreign.c), and stand in no element of a vertex.
+ * keys are extended data of vertices (format/jgf/jgf_foreign.c), and are in no element of a vertex.
  *
  * Invariant of a list: the entries of one vertex follow each other.
  */
@@ -9,7 +9,7 @@
 
 #include "store/difference.h"
 
-/* The i-th entry from *i on of the extended data of v that is written elsewhere; moves *i behind the entry. */
+/* The i-th entry from *i on of the extended data of v that is written in another place; moves *i behind the entry. */
 static bool next_entry(const weir_graph *g, weir_vertex v, uint32_t *i, const char **key, const char **value)
 {
     while (weir_vertex_entry(g, v, WEIR_EXTENDED, *i, key, value)) {
@@ -101,7 +101,7 @@ int weir_foreign_add(struct foreign_list *l, uint32_t at, const char *key, const
     return l->texts.failed || WEIR_ARRAY_ADD(l->entries, l->n, l->cap, e) ? WEIR_ENOMEM : WEIR_OK;
 }
 
-/* Copies the entries of v of g, unless the list tells those of its vertex. */
+/* Copies the entries of v of g, unless the list has those of its vertex. */
 static int keep_entries(const weir_graph *g, weir_vertex v, weir_graph *to, weir_vertex w)
 {
     const char *key, *value;
@@ -125,7 +125,7 @@ int weir_foreign_set(const struct foreign_list *l, const struct document_view *a
     for (uint32_t i = 0; !rc && i < l->n; i++) {
         const struct foreign_entry *e = &l->entries[i];
         if (e->at >= g->live)
-            continue; /* the hash of the result tells */
+            continue; /* the hash of the result decides */
         told[e->at] = true;
         rc = e->any && weir_vertex_set(g, at[e->at], WEIR_EXTENDED, l->texts.data + e->key, l->texts.data + e->value,
                                        NULL) == WEIR_ENOMEM

@@ -15,7 +15,7 @@
 enum section { META, KINDS, BLOCK, DATA, EDGES, JOBS, NONE };
 
 /* The sections of keys. An object is what a key names before the last number: rows of `each` consecutive keys, or all
- * rows of a save (0). `table`: the rows that weir_db_write() drops when an object is written anew. */
+ * rows of a save (0). `table`: the rows that weir_db_write() drops when an object is rewritten. */
 static const struct {
     const char *name;
     int each, table;

@@ -1,7 +1,7 @@
 /* sqlite.h - stores a graph with its jobs in an SQLite database. Private to the core.
  *
  * The tables are described in sqlite_schema.c, and in each file: `sqlite3 machine.db .schema` shows all comments.
- * Vertices keep their numbers. Alike siblings with consecutive numbers are one row of table `run`; data of single
+ * Vertices keep their numbers. Equal siblings with consecutive numbers are one row of table `run`; data of single
  * vertices is in further tables. Derived data is not stored, but shown by views.
  *
  * Invariant: a save is one transaction, in WAL mode. Changes since the last save are found by the journals of

@@ -26,7 +26,7 @@ struct weir_walk {
     uint32_t n, cap, head; /* head of the queue */
     weir_vertex *ends;
     uint32_t nends, ends_cap;
-    uint32_t root;  /* where weir_graph_next_root() goes on */
+    uint32_t root;  /* where weir_graph_next_root() continues */
     uint8_t *seen;  /* bits by vertex, unless `tree` */
     uint32_t depth; /* of the last visit */
     bool prune;

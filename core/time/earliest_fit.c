@@ -1,5 +1,5 @@
 /* earliest_fit.c - see earliest_fit.h. Invariant: the timeline of a host is the sum of the units of jobs below the
- * host; between `from` of a table and the bound of a host, no request of the class fits on the host, apart from
+ * host; between `from` of a table and the bound of a host, no request of the class fits on the host, except for
  * releases not applied yet. */
 #include "time/earliest_fit_private.h"
 
@@ -59,7 +59,7 @@ void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint3
             weir_fits_free(c);
 }
 
-/* Records a release. After many releases the tables begin anew. */
+/* Records a release. After many releases the tables are rebuilt. */
 static int note_release(struct occupancy *c, uint32_t bit, int64_t start)
 {
     struct fits *r = c->fits;
@@ -225,7 +225,7 @@ static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t
     return q->once && most > 1 ? 1 : most;
 }
 
-/* The first end after t of a job with units below v. A timeline cannot tell: where one job ends as a second begins
+/* The first end after t of a job with units below v. A timeline is not enough: where one job ends as a second begins
  * the level stays, but different units become free. The depth of the tree is bounded. */
 int64_t weir_fit_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 {

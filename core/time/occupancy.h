@@ -1,15 +1,15 @@
 /* occupancy.h - which vertices of one type are in use over time: vertices of which jobs have the whole, a vertex above,
- * or any part. An occupancy tells where to look for the start of a reservation, and which vertices need no look.
+ * or any part. An occupancy shows where to look for the start of a reservation, and which vertices need no look.
  *
  * Each vertex of the type has a bit. Time is cut into slices, from each start or end of a job to the next; a slice has
  * the set of the vertices in use. Slices are kept in pages of up to OCCUPANCY_SLICES; a vertex in use throughout a page
  * is in one set of the page (`all`), and a further set has the vertices in use at any time in the page (`any`). So a
  * job costs the pages of its interval, at most two of them slice by slice, and in each set only the words with vertices
- * of the job. Several jobs may use parts of one vertex at a time: a timeline has the number of picks, and tells when
- * the last job ends.
+ * of the job. Several jobs may use parts of one vertex at a time: a timeline has the number of picks, and gives the
+ * time at which the last job ends.
  *
- * The bits are made when a reservation first asks for vertices of the type, or for parts of them (earliest_fit.h); the
- * pages, when a reservation first asks for whole vertices. Every change of the jobs then updates both. Agreed times
+ * The bits are made when a reservation first requests vertices of the type, or for parts of them (earliest_fit.h); the
+ * pages, when a reservation first requests whole vertices. Every change of the jobs then updates both. Agreed times
  * count: a job past the end of its interval uses nothing.
  */
 #ifndef WEIR_OCCUPANCY_H
@@ -31,7 +31,7 @@ struct fits; /* earliest_fit.h */
 struct page {
     uint32_t n, cap;                  /* slices, and capacity */
     uint32_t all;                     /* vertices held throughout the page */
-    uint32_t most;                    /* upper bound of the vertices held in one slice beside `all` */
+    uint32_t most;                    /* upper bound of the vertices held in one slice in addition to `all` */
     bool stale;                       /* set SET_ANY may have too many vertices */
     uint64_t *sets;                   /* SET_ALL, SET_ANY, then one set for each slice */
     int64_t time[OCCUPANCY_SLICES];   /* begin of each slice */

@@ -172,7 +172,7 @@ static void flip(const struct marks *m, uint64_t *set)
         set[m->words[i]] ^= m->mask[m->words[i] - m->base];
 }
 
-/* Adds vertices to slices lo to hi - 1 of a page, or removes the vertices, which are held alike throughout the page.
+/* Adds vertices to slices lo to hi - 1 of a page, or removes the vertices, which are held throughout the page.
  * Vertices no longer held throughout the page move from SET_ALL to slices. */
 static void mark_page(const struct occupancy *c, struct page *p, const struct marks *m, uint32_t lo, uint32_t hi,
                       bool on)

@@ -69,7 +69,7 @@ static inline uint32_t slices_before(const struct page *p, int64_t t)
     return p->time[p->n - 1] < t ? p->n : slice_at(p, t);
 }
 
-/* The set of vertices held at any time in a page beside SET_ALL, recomputed if stale. */
+/* The set of vertices held at any time in a page in addition to SET_ALL, recomputed if stale. */
 const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p);
 /* Marks in c->mask the vertices that a job has as a whole, or inside vertices that it has as a whole, by the picks from
  * number `from` on. */

@@ -4,9 +4,9 @@
  * an addition touches two points, and equal neighbours merge by themselves. Main invariant: times ascend, no sum of the
  * first k changes is negative, and two points are reserved for every addition not yet subtracted.
  *
- * The capacity tells the form: up to FEW points inside the struct, up to MANY in an array, more in a tree. The tree is
- * weight-balanced; all nodes lie in one array, node 0 is the empty tree. A node has the sum of the changes in the
- * subtree, and the lowest and highest level within the subtree, relative to the level before.
+ * The form follows from the capacity: up to FEW points inside the struct, up to MANY in an array, more in a tree. The
+ * tree is weight-balanced; all nodes are in one array, node 0 is the empty tree. A node has the sum of the changes in
+ * the subtree, and the lowest and highest level within the subtree, relative to the level before.
  */
 #include "time/timeline.h"
 
@@ -552,7 +552,7 @@ static bool is_sought(const struct sought *s, int64_t level)
 }
 
 /* Searches subtree i, with level `level` before the subtree. `whole`: the subtree is later than s->time. Then
- * `level` itself is not sought (the search would have ended), so low and high tell whether to descend. */
+ * `level` itself is not sought (the search would have ended), so low and high decide whether to descend. */
 static bool seek_tree(const struct sought *s, const struct node *nodes, uint32_t i, int64_t level, bool whole,
                       int64_t *found)
 {

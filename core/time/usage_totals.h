@@ -1,5 +1,5 @@
 /* usage_totals.h - units that all jobs together use over time, by type: an upper bound of the free units at a time,
- * to find starts of reservations. Made for each type that a reservation asks for. */
+ * to find starts of reservations. Made for each type that a reservation requests. */
 #ifndef WEIR_USAGE_TOTALS_H
 #define WEIR_USAGE_TOTALS_H
 
@@ -9,12 +9,12 @@
 #include "time/timeline.h"
 
 struct usage_totals {
-    struct weir_timeline **by_type; /* NULL for a type that no reservation asked for */
+    struct weir_timeline **by_type; /* NULL for a type that no reservation requested */
     uint32_t n;
     uint32_t hidden; /* number of the hidden job + 1; 0: none */
 };
 
-/* The usage totals of a graph, without a type until a reservation asks for one. */
+/* The usage totals of a graph, without a type until a reservation requests one. */
 static inline const struct usage_totals *usage_in(const weir_graph *g)
 {
     static const struct usage_totals none;

@@ -1,4 +1,4 @@
-/* grug.c - grows machines from GRUG recipes: GraphML in which each node stands for a kind of pool, and each edge for
+/* grug.c - grows machines from GRUG recipes: GraphML in which each node describes a kind of pool, and each edge for
  * the number of target pools for every source pool. See grug.h, input.h.
  *
  * Pools of MULTIPLY edges in containment are grown first, in preorder and with children in the order of the recipe's

@@ -1,13 +1,13 @@
 /* hwloc_read.c - reads this machine, or the XML of a machine, by libhwloc.
  *
  * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, in packages with several -> core;
- * groups and caches (KB of 2^10 bytes) only on demand. Objects outside of packages lie in the node. A NUMA node gives a
+ * groups and caches (KB of 2^10 bytes) only on demand. Objects outside of packages are in the node. A NUMA node gives a
  * memory pool (MB of 2^20 bytes, property "kind" where known to hwloc), but none without processors, such as the memory
  * of a GPU. A GPU is a single pool however many drivers show the device, by PCI address; an accelerator in partitions
  * has as many GPUs on its PCI device as the best driver shows there. A disk of known size is "storage" (GB). Cores
  * count 0, 1, ... over the node; a GPU has the number of its driver where unique.
  *
- * What hwloc knows besides pools is in properties. Sockets have "caches". GPUs and disks have "model", "pci", the
+ * Further facts that hwloc knows are in properties. Sockets have "caches". GPUs and disks have "model", "pci", the
  * address, and "bridges", the addresses of the PCI bridges above, the outermost first. Where network adapters hang
  * there is "nics": names and address of each, by semicolons.
  *
@@ -25,7 +25,7 @@
 
 #include "base/compare.h"
 
-/* A vertex for further vertices to lie in. */
+/* A vertex that will contain further vertices. */
 struct container {
     weir_vertex v;
     unsigned type; /* an enum weir_hwloc_type */
@@ -194,7 +194,7 @@ static int add_objects(struct hwloc_reader *r, unsigned type, const char *name, 
     return rc;
 }
 
-/* Adds the packages as sockets; a group may contain packages, or lie in a package. */
+/* Adds the packages as sockets; a group may contain packages, or be in a package. */
 static int add_sockets(struct hwloc_reader *r)
 {
     int rc = WEIR_OK;
@@ -597,8 +597,8 @@ static int build(struct hwloc_reader *r)
     return rc < 0 ? rc : weir_graph_end(r->g, r->err);
 }
 
-/* Loads the topology of the XML, or of this machine. For this machine, Linux tells about PCI (libpciaccess, which
- * hwloc would ask, too, leaks memory), and no X server is asked for displays. */
+/* Loads the topology of the XML, or of this machine. For this machine, Linux reports PCI devices (libpciaccess, which
+ * hwloc would use, too, leaks memory), and no X server is queried for displays. */
 static int load(struct hwloc_reader *r, const char *text, size_t len, bool all)
 {
     if (hwloc_topology_init(&r->topology) < 0) {

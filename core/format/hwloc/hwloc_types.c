@@ -1,4 +1,4 @@
-/* hwloc_types.c - parses the list of types wanted of a topology. See hwloc_types.h. */
+/* hwloc_types.c - parses the list of types to read from a topology. See hwloc_types.h. */
 #include "format/hwloc/hwloc_types.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct {
 #define DOWN_TO_CORE     (DOWN_TO_NUMANODE | WEIR_HWLOC_CORE | WEIR_HWLOC_GPU | WEIR_HWLOC_MEMORY | WEIR_HWLOC_STORAGE)
 #define DOWN_TO_PU       (DOWN_TO_CORE | WEIR_HWLOC_PU)
 
-/* The types wanted by a single type. */
+/* The types selected by a single word. */
 static unsigned level_of(unsigned type)
 {
     switch (type) {

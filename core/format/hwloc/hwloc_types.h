@@ -1,4 +1,4 @@
-/* hwloc_types.h - the types of vertices wanted of a topology. */
+/* hwloc_types.h - the types of vertices to read from a topology. */
 #ifndef WEIR_HWLOC_TYPES_H
 #define WEIR_HWLOC_TYPES_H
 

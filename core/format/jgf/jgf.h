@@ -1,11 +1,12 @@
 /* jgf.h - declarations shared by the readers of JSON Graph Format. Private to the core.
  *
- * Reading takes two steps. jgf_read.c reads the document in its order and keeps an item for each vertex, whatever the
+ * Reading takes two steps. jgf_read.c reads the document in its order and keeps an item for each vertex, in any
  * order of nodes and edges; own names, properties and the like go to the graph at once. Then jgf_build.c turns the
  * items into vertices in place, or jgf_resolve.c finds the vertices of an existing graph.
  *
- * Main invariant: memory grows with the graph and not with the text, with little besides the graph: an item is as large
- * as the later vertex, and until the edges are read each item has two hashes of its path, and its id (jgf_keys.h).
+ * Main invariant: memory grows with the graph and not with the text, with little in addition to the graph: an item is
+ * as large as the later vertex, and until the edges are read each item has two hashes of its path, and its id
+ * (jgf_keys.h).
  */
 #ifndef WEIR_JGF_H
 #define WEIR_JGF_H
@@ -160,8 +161,8 @@ struct jgf {
     int (*on_weir)(struct jgf *r);
     void *data;
     bool keep_shares;        /* keep the text of `shares` of each vertex, for on_node */
-    struct jgf_array *marks; /* receives where nodes and edges lie in the text, two arrays; NULL: not wanted */
-    uint32_t *positions;     /* receives, by vertex, the position in "nodes"; NULL: not wanted */
+    struct jgf_array *marks; /* receives where nodes and edges are in the text, two arrays; NULL: not needed */
+    uint32_t *positions;     /* receives, by vertex, the position in "nodes"; NULL: not needed */
 
     weir_json *json;
     weir_graph *g;    /* the graph to make; at first only names, kinds and pools */
@@ -204,7 +205,7 @@ int weir_jgf_make(struct jgf *r, weir_graph **out) WEIR_CHECKED;
 
 /* Reads an element of "nodes" with `type` as its first event. */
 int weir_jgf_node(struct jgf *r, int type) WEIR_CHECKED;
-/* Sets *item to the item of a key, made where missing; *found tells whether the item was there. */
+/* Sets *item to the item of a key, made where missing; *found is set to whether the item existed. */
 int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bool *found) WEIR_CHECKED;
 int weir_jgf_reach_uuids(struct jgf *r, uint32_t n) WEIR_CHECKED; /* extends `uuids` to n items */
 bool weir_jgf_is_field(const char *key); /* whether a key is a field of the metadata of a vertex */
@@ -213,7 +214,7 @@ bool weir_jgf_is_field(const char *key); /* whether a key is a field of the meta
 int weir_jgf_take_foreign(struct jgf *r, enum jgf_place place, weir_name *key, weir_name *value) WEIR_CHECKED;
 /* Appends such a key of the graph or an edge to r->foreign. */
 int weir_jgf_keep_foreign(struct jgf *r, enum jgf_place place) WEIR_CHECKED;
-/* Tells the edge of `count` keys from `first` on. Called again for each further subsystem of the edge. */
+/* Informs the edge of `count` keys from `first` on. Called again for each further subsystem of the edge. */
 int weir_jgf_place_foreign(struct jgf *r, uint32_t first, uint32_t count, const struct jgf_edge *e) WEIR_CHECKED;
 int weir_jgf_set_foreign(struct jgf *r) WEIR_CHECKED; /* sets the kept keys in r->g, which is complete */
 /* Puts a vertex below another, by an edge of containment. */
@@ -229,13 +230,13 @@ int weir_jgf_reserve(const struct jgf *r, void *array, uint32_t *cap, size_t nee
 /* Reports an error at "PATH.ARRAY[i]KEY", such as graph.nodes[3].metadata.size. Returns `code`. */
 int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)
     WEIR_PRINTF(6, 7);
-/* Reports a value of the wrong type: "is an integer, a string is wanted". Returns a status. */
+/* Reports a value of the wrong type: "is an integer, expected a string". Returns a status. */
 int weir_jgf_bad_type(const struct jgf *r, const char *array, uint32_t i, const char *key, int type,
                       const char *wanted);
 
 /* The first root; WEIR_NONE: there is none. */
 weir_vertex weir_jgf_first_root(const weir_graph *g);
-/* Returns whether a key of extended data of v is a foreign key, which is written elsewhere. */
+/* Returns whether a key of extended data of v is a foreign key, which is written in another place. */
 bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, const char *value);
 /* Write the foreign keys of a place at v, each with a comma in front (of the graph: behind), and those of an edge that
  * is not of containment. */

@@ -49,14 +49,14 @@ static int set_parent(struct jgf *r, uint32_t at, uint32_t child, uint32_t paren
     return WEIR_OK;
 }
 
-/* Whether by their paths item `from` lies in item `to`. */
+/* Whether by their paths item `from` is inside item `to`. */
 static bool leads_up(const struct jgf *r, uint32_t from, uint32_t to)
 {
     return from < r->npaths && to < r->npaths && r->paths[from].above && r->paths[from].above == r->paths[to].own;
 }
 
-/* Whether an edge of containment leads from child to parent: "in" does, another word than that of the edges down beside
- * such an edge, and an edge without a name, by paths. */
+/* Whether an edge of containment leads from child to parent: "in" does, another word than that of the edges down next
+ * to such an edge, and an edge without a name, by paths. */
 static bool is_up(const struct jgf *r, const struct jgf_edge *e)
 {
     if (e->type == WEIR_NO_NAME)
@@ -91,8 +91,8 @@ static uint32_t next_item(const struct jgf_item *items, uint32_t root, uint32_t 
     return WEIR_NONE;
 }
 
-/* Numbers the items in preorder, into `numbers` unless NULL. Returns the number of items below a root; *sorted tells
- * whether the items are in preorder already. */
+/* Numbers the items in preorder, into `numbers` unless NULL. Returns the number of items below a root; *sorted is set
+ * to whether the items are in preorder already. */
 static uint32_t number_items(const struct jgf *r, uint32_t *numbers, bool *sorted)
 {
     uint32_t n = 0;
@@ -307,7 +307,7 @@ static int make_vertex(struct maker *m, weir_vertex v)
     return rc < 0 ? fail_item(m->r, &it, rc, &why) : WEIR_OK;
 }
 
-/* Hands the arrays of items, and all arrays by item, to the graph. */
+/* Passes the arrays of items, and all arrays by item, to the graph. */
 static void give_items(struct jgf *r)
 {
     weir_graph *g = r->g;

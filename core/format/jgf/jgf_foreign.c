@@ -6,7 +6,7 @@
  *   jgf.edge.SUBSYSTEM.RELATIONSHIP.UUID.KEY      at the target of any other edge, with the UUID of its source
  *   jgf.graph.KEY and jgf.graph-metadata.KEY      at the first root: a key of the graph, such as its label
  * Main invariant: a key is foreign if and only if the writer leaves it out of `extended`, as it writes the key at the
- * place that the name tells. So data of an edge that was removed remain extended data, and nothing is lost.
+ * place that the name gives. So data of an edge that was removed remain extended data, and nothing is lost.
  */
 #include "format/jgf/jgf.h"
 

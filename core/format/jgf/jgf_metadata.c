@@ -1,5 +1,5 @@
-/* jgf_metadata.c - writes graph.metadata.weir of a document: all that a save keeps beside vertices and edges; and the
- * shares of units in an allocation (jgf_write.c).
+/* jgf_metadata.c - writes graph.metadata.weir of a document: all that a save keeps in addition to vertices and edges;
+ * and the shares of units in an allocation (jgf_write.c).
  *
  *   version     1
  *   now         the clock, in microseconds like all times

@@ -5,7 +5,7 @@
  * type is checked and its value ignored; "whole": true is the pool's own wish to be allocated as a whole. Read of an
  * edge: source, target, and in metadata: subsystem, relationship, back, or name: {SUBSYSTEM: RELATIONSHIP}. For further
  * keys of weir see jgf_write.c. All other keys of metadata and of the graph are kept as extended data (jgf_foreign.c);
- * `shares` and the keys beside metadata are skipped.
+ * `shares` and the keys next to metadata are skipped.
  *
  * Nodes and edges may come in any order. An edge to a vertex not read yet makes the item of the vertex; edges of
  * containment wait until all vertices are known, all other edges until the graph is there.
@@ -135,7 +135,7 @@ struct edge_draft {
     struct jgf_edge e;
     bool has_source, has_target, has_data;
     bool has_subsystem;
-    bool undirected;  /* "directed" is false: the edge goes both ways */
+    bool undirected;  /* "directed" is false: the edge leads both ways */
     uint32_t foreign; /* its first foreign key, of r->foreign */
 };
 
@@ -317,7 +317,7 @@ static int read_edge(struct jgf *r, int type)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
-/* Notes where in the text the element lies that began at `from` and was read last. */
+/* Notes the place in the text of the element that began at `from` and was read last. */
 static int mark_element(const struct jgf *r, struct jgf_array *a, size_t from)
 {
     if (weir_array_reserve(&a->elements, &a->cap, (size_t)a->count + 1, sizeof *a->elements) < 0)
@@ -355,7 +355,8 @@ static int fail_array(const struct jgf *r, bool nodes)
                         nodes ? "nodes" : "edges", nodes ? "vertices" : "edges");
 }
 
-/* Reads the metadata of the graph: its UUID, and what a document has besides. A text that is no UUID is ignored. */
+/* Reads the metadata of the graph: its UUID, and the further metadata of a document. A text that is no UUID is ignored.
+ */
 static int read_graph_metadata(struct jgf *r, int type)
 {
     int rc = WEIR_OK;

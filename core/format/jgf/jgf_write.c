@@ -11,7 +11,7 @@
  *   paths          by subsystem: {"containment": path}. Of several edges to a vertex, the first counts
  * and keys unknown to other readers, left out where empty:
  *   name_template  the template of the name, such as "node-${rack}"
- *   negative_id    true: an id of -1 is an id; otherwise -1 stands for none
+ *   negative_id    true: an id of -1 is an id; otherwise -1 means none
  *   whole          true: the pool is only ever allocated as a whole
  *   state          the name of the state, unless "up"
  *   tags           key to value
@@ -24,8 +24,8 @@
  * units for nothing else}, with the ids of the job and of the vertex. Parts and unions of sets add up by the shares.
  *
  * A document is the graph as a whole, with clock, jobs and all that a save keeps, and is canonical: equal states give
- * equal bytes. So vertices are numbered in preorder, whatever their indices; keys of maps are sorted; vertices, edges
- * and jobs have lines of their own; and graph.metadata.weir, before the vertices, has the rest (jgf_metadata.c).
+ * equal bytes. So vertices are numbered in preorder, regardless of their indices; keys of maps are sorted; vertices,
+ * edges and jobs have lines of their own; and graph.metadata.weir, before the vertices, has the rest (jgf_metadata.c).
  *
  * The texts common to all vertices of a kind are escaped for JSON once, as a form.
  *
@@ -41,7 +41,7 @@
 
 #define DEPTH 8   /* nesting of extended data in the document, and some more */
 #define FORMS 16  /* forms that are cached, by number of the kind */
-#define SPACE 512 /* more than the rest of an element beside form and path: punctuation, keys, five numbers, a UUID */
+#define SPACE 512 /* more than an element has in addition to form and path: punctuation, keys, five numbers, a UUID */
 
 /* The pieces common to all vertices of a kind, in sequence; the fields are the ends of pieces: */
 struct form {

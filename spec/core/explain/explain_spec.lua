@@ -77,7 +77,7 @@ local EXAMPLES = {
     { 'No vertex has the property "bigmen"; there are no properties here.' } },
   { "what is free now but not long enough", "cluster:1 node:32", { lasting(10, "slot=29/node"),
     { lasting(50, "slot=32/node"), mode = "reserve" } }, lasting(20, "slot=6/node"),
-    { "6 nodes are needed; the machine has 0 of 32 free for as long as wanted, and 3 free now but reserved too soon." } },
+    { "6 nodes are needed; the machine has 0 of 32 free for that long, and 3 free now but reserved too soon." } },
   { "amounts in the units of the pools", "cluster:1 storage:1(size=1024,unit=GiB)", {},
     { resources = { { type = "slot", count = 2, label = "s", with = { { type = "storage", count = 1, unit = "TiB" } } } } },
     { "infeasible", "2 slots of 1,024 GiB of storage need 2,048 GiB; the machine has 1,024 in all." } },

@@ -195,10 +195,10 @@ describe("weir convert", function()
   end
 
   it("writes the shape of a jobspec that says more, where that is asked for", function()
-    local path = shell.path(dir, "long.yaml", (JOBSPECS[1][3]:gsub("system: {}", "system: {duration: 60}")))
+    local path = shell.path(dir, "long.yaml", (JOBSPECS[1][3]:gsub("system: {}", "system: {queue: batch}")))
     local r = shell.weir { "convert", path, shell.path(dir, "long.shape") }
     assert.equal(2, r.status)
-    assert.matches("attributes.system.duration", r.err)
+    assert.matches("attributes.system.queue", r.err)
     assert.equal("slot=2/node/core=4\n", shell.weir({ "convert", "-F", "resources", path, "-" }).out)
   end)
 

@@ -343,7 +343,7 @@ describe("flux weir shadow", function()
     t.R = flux.machine(6, 4).resources
     t.own:hear("resource", encode(t:status()))
     told(t)
-    assert.matches("given more resources: start it anew", t.own:status(), 1, true)
+    assert.matches("given more resources: start it again", t.own:status(), 1, true)
   end)
 
   it("goes on where ranks are taken away", function()
