@@ -82,7 +82,7 @@ function TYPED.online(self, group, message) online(self, group, read_held(group,
 
 function TYPED.offline(self, group, message) offline(self, group, read_held(group, message.targets, "offline")) end
 
--- Comes from providers asked for it only, see provider.lua: the text has no such type.
+-- Comes only from providers of which it was requested, see provider.lua: the text has no such type.
 function TYPED.expiration(self, group, message)
   local time = message.expiration
   if not self.expiration or type(time) ~= "number" or time < 0 then broken "expiration: expected seconds since 1970" end
@@ -159,7 +159,7 @@ end
 --- Sets the targets named by a shrink before the connection broke, and still to be released.
 function Consumer:owe(name, set) self.groups[name].leaving = set - self.groups[name].acquired end
 
---- Handles the loss of the provider and all streams: no target is acquired or leaving. `start` begins anew.
+--- Handles the loss of the provider and all streams: no target is acquired or leaving. `start` begins again.
 function Consumer:disconnected()
   for _, group in ipairs(self.order) do
     group.acquired, group.online, group.leaving, group.ready = none(), none(), none(), false
@@ -185,7 +185,7 @@ function Consumer:ready()
 end
 
 --- Makes a consumer. opts.groups: names ({"default"} by default); opts.style: "typed" (default), or "keyed", the newer
---- wording, for the default group only; opts.expiration: true asks for new ends of the resources in the "typed" wording,
+--- wording, for the default group only; opts.expiration: true requests new ends of the resources in the "typed" wording,
 --- too (see provider.lua); opts.send; opts.on: ranks(R); grow(R, targets, online, group), which returns false and
 --- a message if R does not fit the graph; shrink(targets, fatal); online(targets); offline(targets); property_add(name,
 --- targets); property_remove(name, targets); expiration(seconds, group); exit(why).

@@ -6,13 +6,13 @@
 -- nil, message, code and has changed nothing.
 --
 -- Invariant: a target is held by at most one stream. A stream holds targets of its group, and targets the stream was
--- told to give back ("leaving"); a leaving target goes to no stream before its release.
+-- instructed to return ("leaving"); a leaving target is given to no stream before its release.
 --
--- Streams use two wordings. "typed" asks with {group = NAME} and gets {type = "grow" | "shrink" | "online" |
--- "offline", ...}; "keyed" (the newer text) asks with an empty payload and gets {resources =, up =}, then {up =, down
+-- Streams use two wordings. "typed" sends {group = NAME} and gets {type = "grow" | "shrink" | "online" |
+-- "offline", ...}; "keyed" (the newer text) sends an empty payload and gets {resources =, up =}, then {up =, down
 -- =, shrink =, ["property-add"] =, ["property-remove"] =, expiration =}. Keyed has no grow and no release: added
 -- targets wait for the next acquire, and removed targets are free at once. "typed" has no word for a new end of the
--- resources: a stream that asks with {group = NAME, expiration = true} also gets {type = "expiration", expiration = T}.
+-- resources: a stream that sends {group = NAME, expiration = true} also gets {type = "expiration", expiration = T}.
 
 local core = require "weir.core"
 local failure = require "weir.failure"
@@ -33,7 +33,7 @@ local function text(set) return tostring(set) end
 
 local function refuse(code, ...) failure.raise(string.format(...), code) end
 
--- Returns the idset that a text of a request says; `wanted` tells what is expected.
+-- Returns the idset in a text of a request; `wanted` is the error message.
 local function read_set(what, place, wanted)
   local ok, set, why = pcall(core.idset, what)
   if not ok or not set then refuse("invalid", "%s: %s", place, ok and why or wanted) end
@@ -130,7 +130,7 @@ local function withdraw(self)
   end
 end
 
--- Runs f, then tells each stream how f changed the availability of its targets.
+-- Runs f, then informs each stream how f changed the availability of its targets.
 local function changing(self, f)
   local before = self:available()
   f()
@@ -298,12 +298,12 @@ local function tell_property(self, key, name, what)
   return true
 end
 
---- Tells the holders of targets that a property was added or removed; opts.resources must know already.
+--- Notifies the holders of targets that a property was added or removed; opts.resources must know already.
 function Provider:property_add(name, what) return tell_property(self, "property-add", name, what) end
 
 function Provider:property_remove(name, what) return tell_property(self, "property-remove", name, what) end
 
---- Tells all holders a new time at which the resources end, in seconds since 1970; 0: without an end.
+--- Notifies all holders of a new time at which the resources end, in seconds since 1970; 0: without an end.
 function Provider:expire(time)
   if type(time) ~= "number" or time < 0 then refuse("invalid", "expiration: expected seconds since 1970") end
   for _, stream in ipairs(each_stream(self)) do

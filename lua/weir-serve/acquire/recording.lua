@@ -53,7 +53,7 @@ local function check(sent, entry)
 end
 
 --- Replays a recording to a scheduler client made and started by make(send). before(entry, client), if given, is called
---- ahead of each entry, to repeat matches and releases. Returns the client; or nil, message, code if the client sends a
+--- before each entry, to repeat matches and releases. Returns the client; or nil, message, code if the client sends a
 --- request different from the recording.
 function M.play(entries, make, before)
   local sent = {}

@@ -65,7 +65,7 @@ local function times_of(graph, set)
 end
 
 --- Books a job as its R says, on the targets in the graph, as a whole or not at all. Returns the targets of the job in
---- the graph, and elsewhere; or nil, message, code.
+--- the graph, and of those outside; or nil, message, code.
 function M.book(targets, id, R)
   local set = must(rset.new(R, "R"))
   local all = core.idset(set:ranks())

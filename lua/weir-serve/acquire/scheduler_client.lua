@@ -34,7 +34,7 @@ local targets = require "weir.acquire.targets"
 
 local M = {}
 
---- IDS_MOST is the largest job id assigned here: up to 2^53 - 1 all readers of JSON tell integers apart (RFC 8259). Ids
+--- IDS_MOST is the largest job id assigned here: up to 2^53 - 1 all readers of JSON distinguish integers (RFC 8259). Ids
 --- chosen by callers, as by Flux, may be larger.
 M.IDS_MOST = (1 << 53) - 1
 
@@ -173,7 +173,7 @@ local function raise(self, lost)
   end
 end
 
--- Removes a target from the graph and notes its jobs, besides jobs noted when the target was taken earlier.
+-- Removes a target from the graph and notes its jobs, in addition to jobs noted when the target was taken earlier.
 local function take(self, target, lost)
   local users = self.targets:jobs(target)
   self.targets:unlink(target)
@@ -329,7 +329,7 @@ end
 
 --- Matches like engine:match, once all groups have responded. An id assigned here was never assigned before, so a late
 --- or repeated free hits no younger job. An id chosen by the caller, opts.job, has no effect on ids assigned later:
---- assigning goes on from the last id and skips ids in use. A chosen id used twice means the current job.
+--- assigning continues from the last id and skips ids in use. A chosen id used twice means the current job.
 function SchedulerClient:match(request, opts)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end

@@ -26,7 +26,7 @@ local function add(vertices, rank, v)
   end
 end
 
---- Finds all targets anew, after the graph was changed elsewhere.
+--- Finds all targets again, after the graph was changed by others.
 function Targets:scan()
   self.vertices = {}
   local ids = {}
@@ -91,7 +91,7 @@ function Targets:unlink(target)
   self.all = self.all - core.idset { target }
 end
 
---- Sets the vertices above the targets up, in a graph made of acquired resources: whether a target can be used is told
+--- Sets the vertices above the targets up, in a graph made of acquired resources: whether a target can be used is reported
 --- by online and offline, for the target as a whole.
 function M.unblock(graph)
   for v in graph:walk { prune = above_ranks } do

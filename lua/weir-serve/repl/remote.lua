@@ -212,7 +212,7 @@ local function id_of(job) return type(job) == "table" and job.id or job end
 -- a local file.
 local function request_of(x) return must(must(weir.request(x)):format "json") end
 
--- Asks for a change. Returns true.
+-- Requests a change. Returns true.
 local function done(self, method, params) return must(self.service:ask(method, params)) ~= nil end
 
 local function asked(self, method, params)

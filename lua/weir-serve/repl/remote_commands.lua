@@ -1,4 +1,4 @@
---- remote_commands.lua - the commands of the REPL in a session with a service, besides or in place of the usual
+--- remote_commands.lua - the commands of the REPL in a session with a service, in addition to or in place of the usual
 --- commands.
 
 local core = require "weir.core"

@@ -2,7 +2,7 @@
 --- machine has the targets acquired first, and targets come, go, and change state at the recorded times.
 ---
 --- Jobs on targets taken by a shrink fail, as by the exception raised in a service; in the newer wording jobs run to
---- their end, and the target goes afterwards. Jobs on offline targets go on.
+--- their end, and the target is removed afterwards. Jobs on offline targets continue.
 
 local broker = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"

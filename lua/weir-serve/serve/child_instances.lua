@@ -2,13 +2,13 @@
 -- the targets of the job from here, gives targets back, and may ask for more.
 --
 -- Each job opened by a child has a provider of its own. The targets of the provider are the targets of the job in the
--- schedules; `update` brings the provider up to date and tells the child the differences. The group of the protocol is
+-- schedules; `update` brings the provider up to date and sends the child the differences. The group of the protocol is
 -- called "job.N".
 --
--- Invariant: a target that a child holds, or is asked to give back ("leaving"), stays with the job: in the schedules,
+-- Invariant: a target that a child holds, or is requested to return ("leaving"), stays with the job: in the schedules,
 -- or, after the target was taken away from here, as owed in the scheduler client. Only a release by the child or the
 -- end of the job frees the target. A child may be gone for a while without losing anything; after its return the child
--- is asked again for targets still leaving.
+-- is requested again to return targets still leaving.
 
 local core = require "weir.core"
 local tables = require "weir.tables"
@@ -27,7 +27,7 @@ local GROUP = "default" -- of all targets of a child
 
 local function above_ranks(v) return v.rank == nil end
 
--- Returns the ids of the targets of allocation `a`. A pick above targets, such as a rack, stands for all targets
+-- Returns the ids of the targets of allocation `a`. A pick above targets, such as a rack, means all targets
 -- below.
 local function ranks_of(a)
   local ids, seen = {}, {}
@@ -158,7 +158,7 @@ function ChildInstances:touch(job)
   if next(self.children) then self.touched[job or "all"] = true end
 end
 
---- Tells the children of all changes noted since the last update. Costs nothing if none was noted.
+--- Notifies the children of all changes noted since the last update. Costs nothing if none was noted.
 function ChildInstances:update()
   local touched = self.touched
   if not next(touched) then return end
@@ -173,7 +173,7 @@ end
 
 -- ---- back and forth -------------------------------------------------------------------------------------------------
 
---- Asks a child to give targets back. Returns true; or nil, message, code. With `pass`, targets go on to the parent of
+--- Requests targets back from a child. Returns true; or nil, message, code. With `pass`, targets go on to the parent of
 -- the service as soon as they are released.
 function ChildInstances:ask_back(child, what, pass)
   local ok, set = pcall(core.idset, what)
@@ -234,7 +234,7 @@ local function has_targets(v)
   return false
 end
 
---- Returns true if the match of `request` can be handed to a child: all picks are targets, or contain targets. Storage
+--- Returns true if the match of `request` can be given to a child: all picks are targets, or contain targets. Storage
 --- of a rack, for example, is on no target, and the job may hold a part of the storage already. Otherwise nil, message,
 --- code. A request without a match passes: explaining the failure is left to the match.
 function ChildInstances:fits(request)

@@ -137,7 +137,7 @@ local function shake_hands(self, host, ca)
   if self.lost then failure.raise(("%s: %s"):format(host, self.lost), "io") end
 end
 
--- Shakes hands on TLS, and logs in with the first token of the file of tokens. Returns true.
+-- Does the TLS handshake, and logs in with the first token of the file of tokens. Returns true.
 local function enter(self, address, access)
   if address.kind == "tls" then shake_hands(self, address.host, access.ca) end
   if access.token_file and address.kind ~= "unix" then
@@ -242,7 +242,7 @@ Client.__close = Client.close
 
 -- A script may end without closing its client. luv then frees stream and timer before the loop, which crashes in its last turn;
 -- the client is finalized before them, as it is made later. Until then an open client is no garbage, and the finalizer of a
--- closed client does nothing: a collection may happen anywhere, and a loop that runs there takes the event that somebody is
+-- closed client does nothing: a collection may happen anywhere, and a loop that runs there takes the event that another caller is
 -- about to wait for, or calls a reader in the midst of a line.
 function Client.__gc(self)
   if M.open[self] then self:close() end

@@ -1,6 +1,6 @@
 --- clock.lua - the time of a service: the wall clock, as long as the wall clock is plausible.
 --
--- Engine time never goes back, so a single moment with a wrong wall clock would last for ever. The monotonic uptime
+-- Engine time never decreases, so a single moment with a wrong wall clock would last for ever. The monotonic uptime
 -- measures how much time has passed; the wall clock is followed while the two differ by at most `jump` seconds. Beyond
 -- `jump`, uptime carries the time on, and the log says so once, until the wall clock is plausible again or an
 -- administrator makes the service follow the wall clock (SIGHUP, the method clock.follow, or a restart). Only clock.follow

@@ -1,8 +1,8 @@
 --- connection.lua - a connection of a client: lines received, answers owed, and limits on both.
 --
--- Invariant: only `flush` writes, and the server calls `flush` after the state told by the answers was saved. While
+-- Invariant: only `flush` writes, and the server calls `flush` after the state reported by the answers was saved. While
 -- more than `high` bytes wait for a client, no request of the client is read. The streams of the client may add up to
--- `most` bytes besides a single answer of any length; beyond `most` the client is dropped.
+-- `most` bytes in addition to a single answer of any length; beyond `most` the client is dropped.
 
 local core = require "weir.core"
 local failure = require "weir.failure"
@@ -229,7 +229,7 @@ function Client:flush()
 end
 
 --- Makes a connection. opts: role and name (see roles.lua); identify(role, name), as `login`; limits (see server.lua);
---- queued(): bytes handed over but not yet written; touch(client), called when the client has output; failed(code),
+--- queued(): bytes queued but not yet written; touch(client), called when the client has output; failed(code),
 --- called for each error answer; array(list), marks a list for JSON.
 function M.new(opts)
   local self = setmetatable({

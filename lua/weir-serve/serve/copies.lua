@@ -2,7 +2,7 @@
 -- effects that may take long.
 --
 -- A copy has the state of the service as of its start, cannot change the state, and ends by itself or is killed at its
--- time limit. So no failure of a copy concerns the service, which goes on meanwhile. A copy is started after a commit:
+-- time limit. So no failure of a copy concerns the service, which continues meanwhile. A copy is started after a commit:
 -- everything in its answer was saved.
 --
 -- A copy writes frames, a line each, named by the first letter: "a" an answer with more to follow, "z" the last

@@ -1,5 +1,5 @@
 --- hot_standby.lua - a service waiting to replace the leader. The server uses a standby like a service: every call
--- fails with code "standby" and the address of the leader. In the turn in which nobody leads any more, the standby
+-- fails with code "standby" and the address of the leader. In the turn in which there is no leader any more, the standby
 -- takes the lead.
 
 local M = {}

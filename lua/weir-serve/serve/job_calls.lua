@@ -14,8 +14,8 @@ M.FORMATS = { "none", "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "j
 
 -- ---- description of a job -------------------------------------------------------------------------------------------
 
---- Returns an allocation in a format, as a table or a text; nil for "none". about: what the match was told; the queue there
--- goes into the R of a preview or a stage, which is no job that has a queue.
+--- Returns an allocation in a format, as a table or a text; nil for "none". about: the facts given to the match; the queue there
+-- is put into the R of a preview or a stage, which is no job that has a queue.
 function M.document(a, format, about)
   if format == "none" then return nil end
   if format == "tree" then return view.allocation(a) end
@@ -35,7 +35,7 @@ function M.brief(self, a)
   return t
 end
 
---- Returns the state and the resources of an allocation, with the text of a format. about: what the match was told, or nil.
+--- Returns the state and the resources of an allocation, with the text of a format. about: the facts given to the match, or nil.
 function M.full(self, a, format, about)
   self:tells(a.count)
   local t = M.brief(self, a)
@@ -51,7 +51,7 @@ function M.about(call, p)
   return { user = call.client.name }
 end
 
---- Returns the hierarchy that a call asks for, "HIERARCHY" or "HIERARCHY:TYPE"; nil for the service's own.
+--- Returns the hierarchy that a call names, "HIERARCHY" or "HIERARCHY:TYPE"; nil for the service's own.
 function M.hierarchy(p)
   local text = p.subsystem
   if text and (#text > 200 or not (text:match "^[^:]+$" or text:match "^[^:]+:[^:]+$")) then

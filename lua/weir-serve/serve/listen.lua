@@ -1,4 +1,4 @@
---- listen.lua - the listening sockets of a service, opened by address or handed over by the service manager.
+--- listen.lua - the listening sockets of a service, opened by address or inherited from the service manager.
 
 local addresses = require "weir.serve.addresses"
 local core = require "weir.core"
@@ -7,7 +7,7 @@ local uv = require "luv"
 local M = {}
 
 local BACKLOG = 1024 -- connections waiting to be accepted
-local FIRST_FD = 3 -- first descriptor handed over by the service manager (sd_listen_fds(3))
+local FIRST_FD = 3 -- first descriptor inherited from the service manager (sd_listen_fds(3))
 
 local function failed(what, why) return nil, ("%s: %s"):format(what, why), "io" end
 
@@ -138,7 +138,7 @@ local function adopt(fd, opts)
   return listener(handle, kind, opts, address)
 end
 
---- Returns a list of the sockets handed over by the service manager (sd_listen_fds(3)), as of `open`; or nil, message,
+--- Returns a list of the sockets inherited from the service manager (sd_listen_fds(3)), as of `open`; or nil, message,
 -- code. The list is empty without a service manager.
 function M.inherited(opts)
   local n = math.tointeger(tonumber(os.getenv "LISTEN_FDS")) or 0

@@ -18,7 +18,7 @@ local OWN = { level = true, often = true } -- fields for the log itself, not pri
 local RANK = {}
 for i, name in ipairs(M.LEVELS) do RANK[name] = i end
 
--- Returns valid UTF-8, whatever bytes a client has sent.
+-- Returns valid UTF-8 for any bytes that a client has sent.
 local function clean(value)
   if type(value) ~= "string" or utf8.len(value) then return value end
   return (value:gsub("[\128-\255]", "?"))

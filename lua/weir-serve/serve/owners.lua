@@ -1,7 +1,7 @@
 --- owners.lua - the owner of each job: the user of the match. A job matched by an administrator has no owner.
 --
 -- Invariant: an owner belongs to a single job, from the match until nothing of the job is left. A later job with an
--- equal id is a different job; the match of the later job sets the owner anew, to nil for an administrator.
+-- equal id is a different job; the match of the later job sets the owner again, to nil for an administrator.
 
 local core = require "weir.core"
 

@@ -53,7 +53,7 @@ local function whole(min, max)
   return function(x) return math.type(x) == "integer" and x >= min and x <= max end
 end
 
--- Returns why a value cannot be handed to the core, or nil.
+-- Returns why a value cannot be passed to the core, or nil.
 local function strange(x, deep)
   if type(x) == "string" then return x:find("\0", 1, true) and "one with a zero byte in a text" or nil end
   if type(x) == "number" then return not plain.is_finite(x) and "one with a number that is not finite" or nil end

@@ -7,7 +7,7 @@
 -- sides are compared: targets no longer given leave, new targets come, and targets that were to be given back still
 -- are.
 --
--- While disconnected, a service with the allocation of a job goes on scheduling, since the allocation stays with the
+-- While disconnected, a service with the allocation of a job continues scheduling, since the allocation stays with the
 -- job. The targets of a group could meanwhile be acquired by another scheduler, so no new job is placed on the targets
 -- of a group.
 
@@ -194,7 +194,7 @@ local function unreachable(self)
   return not self.connected and "the parent is not there: " .. (self.problem or "it does not answer") or nil
 end
 
---- Asks the parent for more resources. Calls done(result) or done(nil, message, code), later or at once.
+--- Requests more resources from the parent. Calls done(result) or done(nil, message, code), later or at once.
 function Parent:grow(request, done)
   if unreachable(self) then return done(nil, unreachable(self), "unavailable") end
   if not self.job then return done(nil, "a group grows by what its administrators move into it; only a job can ask for more", "invalid") end
@@ -277,7 +277,7 @@ function Parent:graph()
   return M.prepare(targets.unblock(assert(self.first.R:graph())))
 end
 
---- Adds a root beside the targets. Data of the service is kept on a root, and targets could leave.
+--- Adds a root next to the targets. Data of the service is kept on a root, and targets could leave.
 function M.prepare(graph)
   for _, root in ipairs(graph:roots()) do
     if not root.rank then return graph end

@@ -2,7 +2,7 @@
 -- at the far end of a Unix socket, or from a token.
 --
 --   reader          looks: find, show, jobs, explain, stats ...
---   owner           besides, matches jobs, and releases, grows and shrinks jobs of its own
+--   owner           also matches jobs, and releases, grows and shrinks jobs of its own
 --   administrator   everything
 --
 -- The file of a method declares the role needed; an undeclared method needs an administrator.

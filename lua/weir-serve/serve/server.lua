@@ -36,7 +36,7 @@ M.LIMITS = {
   filterms = 1000,    -- milliseconds for a copy with a filter
   tryms = 5,          -- milliseconds for a call without effects in the service, before it begins again in a copy
   changems = 10000,   -- milliseconds for the search of a call with effects
-  copymb = 256,       -- MB of memory of a copy, besides twice the memory of the machine
+  copymb = 256,       -- MB of memory of a copy, in addition to twice the memory of the machine
   answermb = 64,      -- MB in the answer of a copy
   clients = 1024,
   reserve = 16,       -- clients beyond `clients`, for administrators
@@ -91,7 +91,7 @@ local function touch(self, client)
   end
 end
 
--- Sends the close of a TLS stream, which tells a client a complete stream from a cut stream.
+-- Sends the close of a TLS stream, by which a client distinguishes a complete stream from a cut one.
 local function hang_up(client)
   client.tls:finish()
   local bytes = client.tls:take()
@@ -117,7 +117,7 @@ local function refuse(pipe, why, code, tls)
   if text then pipe:try_write(text) end
 end
 
--- Drops a client, and tells the client why.
+-- Drops a client, and sends the client the reason.
 local function dismiss(self, client, why, code)
   self.log("a client was dropped: " .. why, { level = "info", client = client.name, often = "dropped" })
   if not client.pipe:is_closing() then refuse(client.pipe, why, code, client.tls) end
@@ -203,7 +203,7 @@ local function who(self, listener, pipe)
   return nil, ("the user %s may not use this service; its administrator can start it with --allow reader=%s, for one"):format(name, name)
 end
 
--- Makes room for a further connection of `somebody`. Returns true; or nil and why no room can be made.
+-- Makes room for a further connection of the user. Returns true; or nil and why no room can be made.
 local function make_room(self, somebody)
   local ok, other = self.users:room(somebody, uv.now())
   if ok and other then evict(self, other, ("%s makes room for another connection"):format(other.user.key)) end
@@ -342,7 +342,7 @@ end
 local NOT_DONE = "not done, as it could not be saved: "
 local UNSURE = "whether this was done is not known, as the state could not be saved (%s): ask again"
 
--- Goes back to the stored state after a turn whose save failed, and answers all requests of the turn with an error: none
+-- Returns to the stored state after a turn whose save failed, and answers all requests of the turn with an error: none
 -- of them was done, or with the code "unsure" or "fenced" all of them or none. Ends the service if the stored state
 -- cannot be restored.
 local function revoke(self, why, code)
@@ -437,7 +437,7 @@ local function shut_down(self)
   end))
 end
 
---- Ends the service with a reason, after all clients were told.
+--- Ends the service with a reason, after all clients were notified.
 function Server:finish(why)
   self.reason = why
   shut_down(self)
@@ -505,7 +505,7 @@ function Server:listen(address)
   return start(self, listener)
 end
 
---- Listens at the sockets handed over by the service manager. Returns the number of sockets; or nil, message, code.
+--- Listens at the sockets inherited from the service manager. Returns the number of sockets; or nil, message, code.
 function Server:inherit()
   local list, why, code = listen.inherited(self)
   if not list then return nil, why, code end
@@ -575,7 +575,7 @@ function Server:run()
   self.check:start(guarded(self, function() turn(self) end))
   notify.tell("READY=1", "STATUS=listening on " .. table.concat(self:addresses(), ", "))
   local period = self.service.opts.period or 1000
-  -- the clock of the engine goes on with each period
+  -- the clock of the engine advances with each period
   self.timer:start(0, period, guarded(self, function() look_after(self) end))
   uv.run()
   if not self.fatal then

@@ -8,7 +8,7 @@
 -- A call is {client =, id =, method =, params =, answer(result), more(result), fail(why, code), pages(next)}; see
 -- connection.lua.
 --
--- Invariant: everything told in an answer is in `graph`; with opts.store an answer is sent only after `commit` has
+-- Invariant: everything reported in an answer is in `graph`; with opts.store an answer is sent only after `commit` has
 -- saved the graph.
 
 local core = require "weir.core"
@@ -106,7 +106,7 @@ function Service:event(event)
   end
 end
 
--- Reports an exception of a job. A job with a child need not end, as the child can do with less: the event asks the
+-- Reports an exception of a job. A job with a child need not end, as the child can do with less: the event requests the
 -- child to shrink.
 local function on_exception(self, x)
   if self.child_instances:of(x.job) then return self:event { event = "shrink", job = x.job, targets = x.targets } end
@@ -152,14 +152,14 @@ function Service:adopt(R, ids, up)
   self:block()
 end
 
---- Tells schedulers and children which targets cannot be used because of the state of a vertex above them.
+--- Informs schedulers and children which targets cannot be used because of the state of a vertex above them.
 function Service:block()
   self.provider:block(target_r.blocked(self.follower.targets, self.stashed))
   self:settle()
 end
 
 --- Sets the time in which jobs may use the resources, in seconds since 1970; nil: without a bound. Schedulers and
--- children are told.
+-- children are notified.
 function Service:set_validity(start, stop)
   local was_start, was_stop = self.graph:validity()
   if was_start == start and was_stop == stop then return end
@@ -210,7 +210,7 @@ local function users_as_data(users)
   return data
 end
 
--- Acquires the targets to be scheduled here. The first responses tell which targets of the graph are acquired.
+-- Acquires the targets to be scheduled here. The first responses report which targets of the graph are acquired.
 local function acquire(self)
   if #self.acquires == 0 then return end
   local held = core.idset()
@@ -304,7 +304,7 @@ function Service:ended(job, at)
   if self.owners:forget(job) then self:keeps() end
 end
 
---- Notes a change of data kept besides the graph and its schedules.
+--- Notes a change of data kept in addition to the graph and its schedules.
 function Service:keeps() self.dirty, self.kept = true, false end
 
 local function keep_rest(self)
@@ -363,7 +363,7 @@ local function lose(self, why)
   return true
 end
 
---- Goes back to the state saved last; all streams end. Returns true, also if reading has to be tried again (`retry`);
+--- Returns to the state saved last; all streams end. Returns true, also if reading has to be tried again (`retry`);
 --- or nil, message, code.
 function Service:restore()
   local graph, why, code = self.opts.store:load()
@@ -401,7 +401,7 @@ function Service:flush()
   if self.parent and not self.lost then self.parent:flush() end
 end
 
---- Advances the clock of the engine. Returns true; or nil, message, code. Listeners are told of starts, holds and ends
+--- Advances the clock of the engine. Returns true; or nil, message, code. Listeners are notified of starts, holds and ends
 -- of jobs.
 function Service:advance(to)
   local events, why, code = self.follower:advance(to)
@@ -421,8 +421,8 @@ function Service:advance(to)
   return true
 end
 
---- Sets the clock of a loaded state before first use, by the clock of the service (clock.lua). A state ahead of the wall
---- clock goes back if no job depends on the time.
+--- Sets the clock of a loaded state before first use, by the clock of the service (clock.lua). A state later than the wall
+--- clock is set back if no job depends on the time.
 function Service:begin(clock)
   if self.opts.clock ~= "wall" then return end
   clock:knows(self.engine:now())
@@ -435,7 +435,7 @@ function Service:begin(clock)
   self:tell_ahead(now)
 end
 
---- Logs by how much the time of the service is ahead of the wall clock, if a second or more.
+--- Logs by how much the time of the service is later than the wall clock, if a second or more.
 function Service:tell_ahead(now)
   local ahead = self.opts.clock == "wall" and self.engine:now() - now or 0
   if ahead < 1 then return end

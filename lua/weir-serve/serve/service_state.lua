@@ -1,4 +1,4 @@
---- service_state.lua - data of a service besides the machine and its schedules, kept in the graph so that one
+--- service_state.lua - data of a service other than the machine and its schedules, kept in the graph so that one
 -- transaction saves everything: plain data on the first root, and the R of targets missing in the graph at
 -- present.
 --

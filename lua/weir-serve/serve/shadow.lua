@@ -1,7 +1,7 @@
 --- shadow.lua - a shadow (weir.shadow) of a service, in a process of its own: of low priority, with bounded memory and a bounded
--- queue of what it is told.
+-- queue of input.
 --
--- The process begins as a copy of the service. It knows no socket and no store of the service, and ends with it. What the service tells
+-- The process begins as a copy of the service. It knows no socket and no store of the service, and ends with it. What the service sends
 -- costs it little: the line of a match as it came from the client, with a few numbers that say what came of it, kept for up to a tenth
 -- of a second and written together. The process reads the request again, and does all the rest.
 --
@@ -11,7 +11,7 @@
 --   s  id, time: a job has ended                                                                                        EVENT
 --   {  JSON: states of the machine, or a question                                                                       TEXT
 --
--- Where the machine grows, or is changed in its structure, the shadow begins anew on a copy of it; what was found until then is kept.
+-- Where the machine grows, or is changed in its structure, the shadow restarts on a copy of it; what was found until then is kept.
 
 local core = require "weir.core"
 local job_calls = require "weir.serve.job_calls"
@@ -31,7 +31,7 @@ Shadow.__index = Shadow
 
 local MB = 1 << 20
 local REAPED = 100 -- milliseconds between looks whether a killed process is gone
--- Priority; bytes of memory besides twice the machine, of what is not read yet, of an answer.
+-- Priority; bytes of memory in addition to twice the machine, of what is not read yet, of an answer.
 local NICE, MEMORY, QUEUE, LINE = 19, 512 * MB, 64 * MB, 64 * MB
 local KEPT, LATEST = 1 * MB, 100 -- bytes told that are written together, at most so many milliseconds after the first
 local ENDLESS = 8e12             -- seconds that a job without an end is told to last

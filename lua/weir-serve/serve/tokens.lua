@@ -60,7 +60,7 @@ local function read_private(path)
   return read(path)
 end
 
---- Reads the tokens of a file, created with the token of an administrator if missing; `made` tells that. Returns the
+--- Reads the tokens of a file, created with the token of an administrator if missing; `made` is whether it was. Returns the
 --- tokens; or nil, message, code.
 function M.open(path)
   local made, list, why, code = false, failure.caught(nil, read_private, path)

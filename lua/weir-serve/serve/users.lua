@@ -10,7 +10,7 @@ local tables = require "weir.tables"
 
 local M = {}
 
-local PIECE = 65536 -- bytes handed over by libuv at a time
+local PIECE = 65536 -- bytes passed by libuv at a time
 
 local Users = {}
 Users.__index = Users

@@ -114,7 +114,7 @@ Exit status: 0 done, 1 a policy failed, 2 wrong usage or unreadable input.]],
 
 -- ---- arguments ----------------------------------------------------------------------------------------------
 
--- Appends the variants that a word of --compare stands for, such as "easy", "high" or "easy@high": {queue =, policy =,
+-- Appends the variants that a word of --compare means, such as "easy", "high" or "easy@high": {queue =, policy =,
 -- name =}. A queue policy is combined with each of the placement policies of -p.
 local function add_variants(list, word, policies, opts)
   local function add(queue, policy, name) list[#list + 1] = { queue = queue, policy = policy, name = name } end
@@ -249,7 +249,7 @@ end
 
 local REMARKS = 5
 
--- Returns what is said of a refused job; where an accounting tells it, with the line and the size.
+-- Returns the message on a refused job; with the line and the size where an accounting has them.
 local function refusal(t, job)
   if not job.line then return ("job %s: %s; refused"):format(job.number, job.why) end
   return ("%s:%d: job %s, %s on %s%s: %s; refused"):format(t.path, job.line, job.number, texts.counted(job.procs or 0, "processor"),
@@ -293,7 +293,7 @@ local function errors_of(result)
   return ("the placement policy failed for %s; first %s"):format(texts.counted(errors.jobs, "job"), errors.first)
 end
 
--- Returns the type that stands for a processor if the machine lacks the type, else nil. Fails if --map asks for the
+-- Returns the type that means a processor if the machine lacks the type, else nil. Fails if --map names the
 -- type.
 local function missing_type(opts, graph)
   local one = map.one(opts.map or map.default(graph, needs.fits(graph)))

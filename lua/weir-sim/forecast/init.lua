@@ -1,7 +1,7 @@
 --- forecast - what the jobs of a machine would do from now on under other policies: which would start now, which when.
 ---
----   local told = forecast.run { graph = g, now = 0, queue = "easy", running = {...}, waiting = {...} }
----   print(told.jobs[1].job, told.jobs[1].start)
+---   local result = forecast.run { graph = g, now = 0, queue = "easy", running = {...}, waiting = {...} }
+---   print(result.jobs[1].job, result.jobs[1].start)
 ---
 --- Running jobs keep what they have until their expected ends; waiting jobs last as long as they ask for; no further job
 --- comes.
@@ -85,7 +85,7 @@ local function why_later(job, first)
   return first and first ~= job and ("it waits behind job %s"):format(first.number) or "the queue policy did not start it"
 end
 
--- Returns what is told of each waiting job.
+-- Returns the forecast of each waiting job.
 local function told_of(waiting, jobs, now)
   local list, first = {}, nil
   for _, job in ipairs(jobs) do

@@ -99,7 +99,7 @@ local function jobspec_of(text, maps)
     attributes = { system = { duration = system.duration or 0, constraints = constraints } } }
 end
 
--- Returns the line of a job. Raises a failure for a job that cannot be told.
+-- Returns the line of a job. Raises a failure for a job that cannot be written.
 local function line_of(job, own, maps, as_json)
   if not as_json then return writer.line(own) end
   if not job.request then return writer.json(own) end

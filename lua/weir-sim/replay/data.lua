@@ -16,8 +16,8 @@
 ---   "series": {"start", "step", "used": [...], "queued": [...]}: means over steps of `step` seconds from `start` on,
 ---     of units in use and of waiting jobs
 ---   "ranks": [{"rank", "units", "first", "name", "rack"}]: the lanes of a Gantt chart, units numbered through from 0;
----     "name" of the node, "rack" of what the node stands in, if anything
----   "epoch": the date of time 0 in seconds since 1970, where the trace tells it
+---     "name" of the node, "rack" of the parent of the node, if any
+---   "epoch": the date of time 0 in seconds since 1970, where the trace has it
 ---   "spread": how waits and slowdowns are spread over all jobs, see weir.html.report.distribution
 ---   "jobs": an array per field, all in the order of the jobs' ends: {"id", "user", "submit", "start", "end", "units",
 ---     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}; of many jobs those with the largest areas
@@ -85,7 +85,7 @@ local function columns_of(kept)
   return columns
 end
 
--- By rank {name of the node, name of what the node stands in, or nil where that is the whole machine}.
+-- By rank {name of the node, name of its parent, or nil where that is the whole machine}.
 local function places_of(graph)
   local places = {}
   for v in graph:walk { type = "node" } do
@@ -108,7 +108,7 @@ local function lanes_of(sim)
   return lanes
 end
 
--- The date of a trace's time 0, as SWF tells it; nil where there is none.
+-- The date of a trace's time 0, as in SWF; nil where there is none.
 local function epoch_of(trace)
   local start = trace.header and tonumber(trace.header.UnixStartTime)
   return start and start > 0 and start or nil

@@ -3,7 +3,7 @@
 ---
 --- If the recorded starts are those of a replay under fcfs, easy or sjbf, each later start is equal to the recorded
 --- one. The memory of a queue policy is not in a trace: `priority` begins without the usage of users, and `conservative` makes its
---- reservations anew, so that jobs may start earlier than promised.
+--- reservations again, so that jobs may start earlier than promised.
 
 local instant = require "weir.sim.instant"
 local tables = require "weir.tables"

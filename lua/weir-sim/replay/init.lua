@@ -35,7 +35,7 @@ local function lot(seed, number)
 end
 
 -- Returns a function that applies the options to a job, and returns false for a job to leave out; nil where no option
--- asks for a change.
+-- changes a job.
 local function adjuster(opts)
   local sample, seed, exact, speed, first = opts.sample, opts.seed or 1, opts.estimates == "exact", opts.speed, nil
   if not (sample or exact or speed) then return nil end
@@ -83,8 +83,8 @@ local function also(list, event, g)
   end
 end
 
--- Returns a function that notes an ended job: writes a line to all writers, keeps the job for the report; nil where nobody
--- asks.
+-- Returns a function that notes an ended job: writes a line to all writers, keeps the job for the report; nil where neither
+-- is needed.
 local function recorder(run, writers)
   local kept = run.opts.jobs_kept and largest_jobs.new(KEPT, TEXT) or nil
   local spread, from, compared, each = kept and distribution.new(run.opts.tau), run.from or -math.huge, run.against, run.opts.each
@@ -173,7 +173,7 @@ local function simulator_of(run, opts, graph)
   return simulator
 end
 
--- In the place of requests where nobody asks for them.
+-- In place of requests that are not needed.
 local function not_asked() return true end
 
 -- Returns what a replay returns, of the metrics gathered with a simulator.
@@ -306,7 +306,7 @@ end
 ---   keep_going  an error of the placement policy does not end the replay; the jobs concerned are counted, see weir.sim
 ---   granularity where matches search, or what jobs get as a whole, as of weir.engine
 ---   until       time at which the clock stops
----   from        time at which the replay begins: see from.lua; result.began tells what ran and what waited then
+---   from        time at which the replay begins: see from.lua; result.began has the jobs that ran and waited then
 ---   warmup      seconds after the first submission; jobs submitted earlier do not count in the metrics
 ---   speed       factor by which submissions come faster
 ---   sample      share of the jobs taken at random; seed: of the choice
@@ -318,11 +318,11 @@ end
 ---   against     whether result.against compares starts with recorded ones, see against.lua; nil if none is recorded
 ---   jobs_kept   whether result.kept has the jobs for the report, in the order of their ends: at most 50,000, and as many as
 ---               have 8 MiB of resources as text, those with the largest areas (units times run time), and result.left the
----               number of the others; result.spread tells about all of them, see weir.html.report.distribution
+---               number of the others; result.spread covers all of them, see weir.html.report.distribution
 ---   series      false: no series
 ---   progress(simulator, trace)  called after each end of a job
 ---   note(job)   called with each rejected job
----   each(job)   called with each ended job, which has the fields of the trace's job besides
+---   each(job)   called with each ended job, which also has the fields of the trace's job
 ---   simulator   "general": never the simulator of plain jobs (see weir.replay.plain), which gives equal results at less cost
 function M.run(opts)
   local run = { opts = opts, writers = {}, refused = {}, absent = core.idset "" }

@@ -7,7 +7,7 @@ local tables = require "weir.tables"
 local M = {}
 
 -- Returns the priority that each queue gives to its jobs: by tier, and within a tier by the factor of the queue; nil where
--- all queues are alike.
+-- all queues are equal.
 local function priorities(list)
   local most, first, differ = 0, nil, false
   for _, queue in pairs(list) do most = math.max(most, queue.priority_job_factor or 1) end

@@ -248,7 +248,7 @@ local function utilisation(self, span)
 end
 
 -- Returns the types of which a reader wants to know: nodes, and what is in them, as far as some job had any. That a rack or a
--- switch has a job somewhere tells nothing.
+-- switch has a job in some part is no information.
 local function told_types(self)
   local list = {}
   for _, t in ipairs(self.types) do

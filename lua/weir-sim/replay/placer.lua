@@ -1,6 +1,6 @@
 --- placer.lua - units for the jobs of a plain replay, chosen by the engine. The simulator in C decides the times of starts and
 --- reservations, as times depend on the number of free units alone; a placement policy with more than an order decides
---- the units. The engine is asked once for each start and each reservation, in the same turn as by the general simulator,
+--- the units. The engine is called once for each start and each reservation, in the same turn as by the general simulator,
 --- so both get equal answers.
 
 local broker = require "weir.sim.broker"

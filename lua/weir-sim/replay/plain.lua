@@ -1,4 +1,4 @@
---- plain.lua - replays of plain jobs, which ask for a number of cores, or of whole nodes, that are all alike. A queue in C
+--- plain.lua - replays of plain jobs, which request a number of interchangeable cores or whole nodes. A queue in C
 --- (core/queue) decides by counting free units when they start, as the general simulator (weir.sim) decides with the engine.
 --- Which units a job has is decided by the queue where the placement policy is an order, else by the engine, and is left open where
 --- no result needs it. All other replays are left to the general simulator.
@@ -60,7 +60,7 @@ end
 --- what jobs are counted in, weight = how many of these a unit counts; placed = whether the engine chooses units, so that jobs need
 --- requests; check = a function from a job to true, or false for a job that is not plain, or nil and why it can be none, nil where
 --- all jobs are plain}. opts: those of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of
---- jobs are to be written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is
+--- jobs are to be written; first: the first job of a trace whose jobs name nodes, where another replay may be begun once a job is
 --- not plain.
 function M.plan(opts, shape, graph, trace, names, first)
   if opts.simulator == "general" then return nil, opts.why or "as the caller said" end
@@ -104,7 +104,7 @@ end
 local SUMS = { "first", "last", "jobs", "backfilled", "killed", "wait", "flow", "slowdown", "worst", "longest", "queued",
   "preempted", "queue_most", "queue_sum", "idle_waiting", "waiting_time", "fragmented", "free_sum" }
 
--- Hands the sums to the collector.
+-- Passes the sums to the collector.
 local function hand_over(plan, gathered, users)
   local figures, machine, simulator = plan.flat:figures(), plan.machine, plan.simulator
   for _, name in ipairs(SUMS) do gathered[name] = figures[name] end
@@ -127,7 +127,7 @@ local function hand_over(plan, gathered, users)
     figures.passes, figures.decisions, figures.started
 end
 
--- Hands over the jobs that have ended, each with its fate.
+-- Returns the jobs that have ended, each with its fate.
 local function hand_jobs(plan, run)
   local flat, entered, ended = plan.flat, plan.entered, run.ended
   while true do
@@ -261,7 +261,7 @@ local function resume(plan, user_of, job, began)
   simulator.made, job.number, job.submit, began = made, job.number or made, instant.of(job.submit), instant.of(began)
   keep(entered or {}, made, job)
   local estimate, units = job.estimate, plan.units_of(job)
-  job.estimate = instant.of(instant.due(began, estimate, now) - now) -- the engine is asked for the rest
+  job.estimate = instant.of(instant.due(began, estimate, now) - now) -- the engine is called for the rest
   local done = check_late(plan, plan.flat:resume(job.number, job.submit, estimate, job.runtime, units, user_of(job),
     plan.ranked and job.priority or 0, job, began))
   job.estimate = estimate

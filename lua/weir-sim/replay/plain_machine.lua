@@ -1,4 +1,4 @@
---- plain_machine.lua - a machine as replays of plain jobs see it: units that are all alike, in the order of the
+--- plain_machine.lua - a machine as replays of plain jobs see it: interchangeable units, in the order of the
 --- placement policy, and the vertices above, such as nodes above cores. Where the policy is more than an order, for example
 --- scores, the engine chooses the units (placer.lua), and the units are in the order of the machine's description. The
 --- general simulator replays on machines with units that differ, are down or are taken, and under policies that may leave out
@@ -15,14 +15,14 @@ local DIFFER = "the units of type %s are not all identical"
 
 -- ---- the policy ---------------------------------------------------------------------------------------------
 
--- Whether a policy comes with weir. Bundled policies are known to score each candidate in `evaluate`, and to let a job that asks
--- for nothing but units have any free unit, as far as `admit` and `prune` decide.
+-- Whether a policy comes with weir. Bundled policies are known to score each candidate in `evaluate`, and to let a job that requests
+-- nothing but units have any free unit, as far as `admit` and `prune` decide.
 local function is_bundled(policy)
   local dir = policy.path and policy.path:match "^(.*)/[^/]*$"
   return dir ~= nil and tables.has(policies.bundled(), dir)
 end
 
--- Whether jobs start when as many units are free as they ask for, whatever the policy prefers.
+-- Whether jobs start when as many units are free as they request, with any preference of the policy.
 local function takes_any(policy, type, totals)
   local own = is_bundled(policy)
   for _, part in ipairs(policy.parts) do
@@ -31,7 +31,7 @@ local function takes_any(policy, type, totals)
   return own or policy.static
 end
 
--- Whether the engine has units for a job that asks for all of them: a policy that fails with this machine fails here.
+-- Whether the engine has units for a job that requests all of them: a policy that fails with this machine fails here.
 local function gives_all(engine, type, n)
   local request = core.request(type == "node" and ("slot=%d/node"):format(n) or ("slot=%d/%s=1"):format(n, type))
   return engine:match(request, { mode = "preview", stats = false }) ~= nil
@@ -64,7 +64,7 @@ end
 -- ---- units ------------------------------------------------------------------------------------------------------
 
 -- The common data of all units below one parent: the vertices above by type, and the keys of the order that the vertices give.
--- Returns nil where a unit lies below a unit, a type lies within itself, or a vertex is given as a whole only.
+-- Returns nil where a unit is below a unit, a type is nested in itself, or a vertex is given as a whole only.
 local function shared(parent, type, order)
   local about = { above = {}, types = {}, keys = {}, rank = parent and parent.rank }
   local v = parent
@@ -80,7 +80,7 @@ local function shared(parent, type, order)
   return about
 end
 
--- Returns what lies below a unit, as a text to compare and a table of units by type.
+-- Returns the resources below a unit, as a text to compare and a table of units by type.
 local function inside(v)
   local list, rows = {}, v:aggregate { all = true }
   local totals = {}
@@ -253,7 +253,7 @@ local function extend(list, unit, rank, class, id, along)
   list.last = { class = class, other = along == "id" and rank or 0, at = along == "id" and id or rank, n = 1, step = 1 }
 end
 
--- Returns the naming of cores: of each the rank and the id; or nil where these do not tell cores apart.
+-- Returns the naming of cores: of each the rank and the id; or nil where these do not distinguish cores.
 local function name_cores(graph, units, places)
   local texts, set = texts_by_rank(graph)
   if not texts then return nil end

@@ -32,7 +32,7 @@ function M.line(name, done, all, elapsed)
     math.floor(share * 100), done, all, rate, duration(left))
 end
 
---- Returns a function for a replay in a copy of the process (workers.lua), which tells {ended, expected} jobs from time
+--- Returns a function for a replay in a copy of the process (workers.lua), which reports {ended, expected} jobs from time
 --- to time.
 function M.teller(tell)
   local last, ended = os.clock(), 0
@@ -45,7 +45,7 @@ function M.teller(tell)
 end
 
 --- Returns {told, finished, done} for n replays in copies of the process, which share a line; nil where standard error
---- is no terminal. told(i, {ended, expected}) is what a teller told; finished(i) counts replay i as over.
+--- is no terminal. told(i, {ended, expected}) takes a report; finished(i) counts replay i as over.
 function M.several(name, n)
   if not is_terminal() then return nil end
   local began, ended, expected, over, shown = core.clock(), {}, {}, 0, false

@@ -8,7 +8,7 @@ local M = {}
 
 local FACTOR_MAX = 1000
 
--- Reads "1.2", "+100" or "-10". Returns a function from a count to the count that is wanted; nil for another text.
+-- Reads "1.2", "+100" or "-10". Returns a function from a count to the new count; nil for another text.
 local function change_of(text)
   local sign, digits = text:match "^([+-])(%d+)$"
   local n = digits and math.tointeger(tonumber(digits))
@@ -19,7 +19,7 @@ local function change_of(text)
 end
 
 --- Reads a text such as "jobs=1.2,nodes=+100". Returns {jobs = a function or nil, types = {{name =, change =}, ...}}; or nil,
---- message. A function maps the present count to the wanted count.
+--- message. A function maps the present count to the new count.
 function M.parse(text)
   local out = { types = {} }
   for item in (text .. ","):gmatch "([^,]*)," do

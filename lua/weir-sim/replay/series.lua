@@ -41,7 +41,7 @@ function M:add(t, dt, used, queued)
   until at >= stop
 end
 
---- Takes over what was gathered elsewhere in the same way: a table of start, width, n, used and queued.
+--- Takes over a series that was gathered in the same way: a table of start, width, n, used and queued.
 function M:take(fields)
   for key, value in pairs(fields) do self[key] = value end
 end

@@ -29,7 +29,7 @@ local function number(x) return ("%.2f"):format(x) end
 local function precise(x) return ("%.3f"):format(x) end
 local function count(x) return ("%d"):format(x) end
 
--- Returns the types that some result tells of (see metrics.lua), in alphabetical order.
+-- Returns the types that some result covers (see metrics.lua), in alphabetical order.
 local function types_of(results)
   local known = {}
   for _, result in ipairs(results) do
@@ -76,8 +76,8 @@ local function lines_of(m, units, types)
   return list
 end
 
-local SEEN = 0.0005 -- smaller changes would be told as 0.0 %
-local FACTOR = 5 -- changes by more than that factor are told as a factor
+local SEEN = 0.0005 -- smaller changes would be printed as 0.0 %
+local FACTOR = 5 -- changes by more than that factor are printed as a factor
 
 -- The relative change from a first to a second value: "+12.3 % worse".
 local function moved(from, to, better)
@@ -108,7 +108,7 @@ local function by_name(column)
   return map
 end
 
---- Returns "good" or "bad" for a cell that tells a change, else nil.
+--- Returns "good" or "bad" for a cell with a change, else nil.
 function M.colour(cell)
   return cell:find " better$" and "good" or cell:find " worse$" and "bad" or nil
 end

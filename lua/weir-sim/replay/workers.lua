@@ -14,7 +14,7 @@ local tables = require "weir.tables"
 
 local M = {}
 
-local MOST, WAIT = 256, 3600 -- copies at once, as core.any_ready takes; seconds of a wait, after which the wait goes on
+local MOST, WAIT = 256, 3600 -- copies at once, as core.any_ready takes; seconds of a wait, after which the wait continues
 
 -- ---- in the copy ------------------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ local function remove(self, k)
   end
 end
 
--- Reads from the first copy that has something to tell.
+-- Reads from the first copy that has something to report.
 local function listen(self)
   local k = core.any_ready(self.children, WAIT)
   if not k then return end
@@ -101,10 +101,10 @@ local function first_wrong(self)
 end
 
 --- Calls work(task, tell) for each task, in copies of the process. work returns a value that JSON can hold, other than
---- null; or nil, message, code; tell(value) reports to opts.told meanwhile. Returns the list of the values; or nil, message,
+--- null; or nil, message, code; tell reports a value to opts.told. Returns the list of the values; or nil, message,
 --- the number of the first task that failed, when the tasks before have been done, and its code. Raises what work raises. opts:
 ---   workers   copies at once; as many as there are processors
----   told(i, value)   called here with what task i reports
+---   told(i, value)   called here with each report of task i
 ---   done(i, value)   called here with the value of task i, in the order in which the tasks end
 function M.map(tasks, work, opts)
   opts = opts or {}

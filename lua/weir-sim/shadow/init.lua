@@ -1,20 +1,20 @@
---- shadow - other policies beside those in force, on the same jobs, for as long as one likes.
+--- shadow - other policies alongside those in force, on the same jobs, for as long as one likes.
 ---
 --- A shadow gets messages: a job came, started, ended. The shadow plays these jobs under policies of its own, on a copy of
 --- the machine, and each job lasts in the shadow as long as in truth. Where the shadow starts a job earlier than in truth, the
 --- length may not be known yet: then the shadow waits for the end of the job in truth, and lags behind by as much as it is
---- ahead.
+--- early.
 ---
 ---   local s = shadow.new { graph = copy, now = 0, queue = "easy", running = {}, waiting = {} }
 ---   s:submit { id = 1, at = 0, request = "slot=1/node", estimate = 60 }
 ---   s:start(1, 0)  s:stop(1, 42)  s:advance(50)
 ---   print(s:status().wait.shadow.mean)
 ---
---- Invariant: no event at or after the horizon is played. The horizon is the time of the last thing told, and, for each job
+--- Invariant: no event at or after the horizon is played. The horizon is the time of the last message, and, for each job
 --- that runs in the shadow and has not ended in truth, the time at which the job may end in the shadow at the earliest: its
 --- start there, and the time that it has run in truth so far.
 ---
---- Who decides in the shadow is a *player*, a simulator that can be told how long a job lasts: weir.sim for the queue policies of a
+--- Who decides in the shadow is a *player*, a simulator that takes the run times of jobs: weir.sim for the queue policies of a
 --- service, weir.flux.player for the scheduler of a Flux instance.
 ---
 --- Memory: the jobs that wait or run on either side, 16 bytes for each of the first 250,000 waits, 2 series of fixed length.
@@ -159,7 +159,7 @@ local function play(self)
   self.failure = raised
 end
 
--- ---- what is told ---------------------------------------------------------------------------------------------------
+-- ---- input ---------------------------------------------------------------------------------------------------------
 
 local function hear(self, t)
   t = instant.of(math.max(t, self.told))
@@ -234,7 +234,7 @@ function M:stop(id, at)
   play(self)
 end
 
---- The clock has reached a time, and everything up to the time has been told.
+--- The clock has reached a time, and all messages up to that time were sent.
 function M:advance(t)
   hear(self, t)
   play(self)
@@ -266,7 +266,7 @@ local function series_of(own)
   return { start = s.start, step = s.step, used = s.used, queued = s.queued }
 end
 
---- Returns what is known so far, a table for programs: since, told (the time of the last thing told), reached (the time that the
+--- Returns what is known so far, a table for programs: since, told (the time of the last message), reached (the time that the
 --- shadow has come to), behind, jobs that came, compared (jobs that have started on both sides), earlier, later, same; wait =
 --- {truth =, shadow =}, each {mean, median, p95, max} of the compared jobs; utilisation, promises and late likewise; refused,
 --- followed, changes of the machine, and changes, those that were not followed, failure, series, type, total. Utilisation is up to
@@ -316,7 +316,7 @@ end
 --- lists of jobs as weir.forecast takes them, a waiting one with promise; policy, granularity, queue, texts, as sim.new takes
 --- them; seconds of a call of the queue policy. Or, instead of graph, policy, granularity, queue and texts, player: a function
 --- that takes the listeners of a simulator by event and returns a player, or nil, message, code; promises: false where none
---- are told; tolerance, in seconds, up to which two starts count as the same (0). Returns the shadow; or nil,
+--- are sent; tolerance, in seconds, up to which two starts count as the same (0). Returns the shadow; or nil,
 --- message, code.
 function M.new(opts)
   local now = instant.of(opts.now)

@@ -1,4 +1,4 @@
---- text.lua - what a shadow tells, in words and tables: for the terminal and for the page.
+--- text.lua - the results of a shadow, in words and tables: for the terminal and for the page.
 
 local figures = require "weir.html.report.figures"
 local texts = require "weir.texts"

@@ -4,7 +4,7 @@
 ---   flux job info ID eventlog, jobspec, R       the lines of several jobs one after the other; "submit" begins a job
 ---
 --- A job arrives when it was submitted, starts when its resources were allocated and ends when they were free. The first
---- form tells nodes and cores; of the second the jobspec is taken as it is.
+--- form has nodes and cores; of the second the jobspec is taken as it is.
 
 local core = require "weir.core"
 

@@ -8,7 +8,7 @@
 --- bank, project, queue, qos (by default the queue), urgency, priority, preemptible, name, request (a jobspec or a
 --- shape). Jobs come in the order of submission; a job out of order by more than LOOKAHEAD jobs is malformed.
 ---
---- Accountings of schedulers tell more: nodes, spread (true where the number of nodes was left to the scheduler),
+--- Accountings of schedulers have more: nodes, spread (true where the number of nodes was left to the scheduler),
 --- megabytes (memory of the whole job), gres (a table of counts, such as {gpu = 4}), features, recorded (the start that
 --- was recorded), state, line. weir.trace.needs makes requests of that.
 
@@ -20,14 +20,14 @@ local M = {}
 
 local READERS = { swf = "weir.trace.swf", csv = "weir.trace.csv", jsonl = "weir.trace.jsonl",
   sacct = "weir.trace.sacct", flux = "weir.trace.flux" }
-local DETAILED = { sacct = true, flux = true } -- formats whose jobs tell nodes, memory and gpus
+local DETAILED = { sacct = true, flux = true } -- formats whose jobs have nodes, memory and gpus
 local LOOKAHEAD, PROBLEMS, TIME_MAX, PROCS_MAX = 10000, 1000, 9e12, 1 << 22
 local IDLE_MAX = 1000000 -- comments and blank lines; a few bytes of gzip may be as many as one likes
 M.formats = { "swf", "csv", "jsonl", "sacct", "flux" }
 
 -- ---- opening ------------------------------------------------------------------------------------------------
 
--- Whether a seekable file is gzip. A pipe can be read only once and is never looked at ahead.
+-- Whether a seekable file is gzip. A pipe can be read only once, so it is never inspected.
 local function is_gzip(file)
   return file:seek() ~= nil and file:read(2) == "\x1f\x8b"
 end
@@ -144,7 +144,7 @@ end
 
 -- Sorts jobs by submission, within the lookahead; sorting is stable. Returns a function fill(), which reads jobs, and a
 -- function next(), which returns a job; nil where none is left; nil, fill where fill() has to be called first. The jobs
--- ahead, from `first` to `last`, lie in a ring, so that no table grows.
+-- read in advance, from `first` to `last`, are in a ring, so that no table grows.
 local function in_order(self, next)
   local ring, first, last, ended, time, ahead = {}, 1, 0, false, 0, self.lookahead
   local more = ahead // 4 -- read at once
@@ -254,14 +254,14 @@ local function close_file(self)
   return true
 end
 
---- Opens a trace; or returns nil, message, code. opts: format (by default told by name and content), malformed
+--- Opens a trace; or returns nil, message, code. opts: format (by default detected from name and content), malformed
 --- ("skip", the default, or "stop": the treatment of malformed lines), lookahead. Fields of a trace: next(), which
 --- returns a job, or nil at the end, or nil, message, code; header, a table of the header comments of SWF; format;
 --- requests, whether jobs may have a request of their own in place of processors (of CSV);
 --- read, malformed and left_out, counts; guessed, how many of the jobs read have no estimate and got their run time for
 --- one; problems, a list of the first problems: {line, text}; reasons, a list of {text, count, line} of jobs left out for
 --- reasons that many have; remarks, a list of {text, count} on jobs that were taken; steps, lines that are no jobs;
---- detailed, whether jobs tell nodes, memory and gpus. leave(line, reason) leaves out a job after all.
+--- detailed, whether jobs have nodes, memory and gpus. leave(line, reason) leaves out a job after all.
 function M.open(path, opts)
   opts = opts or {}
   local file, why, code = open_lines(path)

@@ -64,7 +64,7 @@ local function read_job(value)
   return job
 end
 
---- Returns a source of jobs, as swf.reader does. Jobs with a recorded start are those of an accounting, and told in detail.
+--- Returns a source of jobs, as swf.reader does. Jobs with a recorded start are those of an accounting, with details.
 function M.reader(trace, lines)
   return function()
     local line, n = lines()

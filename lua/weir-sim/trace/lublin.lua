@@ -109,7 +109,7 @@ end
 
 -- ---- all of them --------------------------------------------------------------------------------------------
 
--- The factor on gaps between arrivals that gives the wanted load, estimated from TRIED jobs drawn separately.
+-- The factor on gaps between arrivals that gives the requested load, estimated from TRIED jobs drawn separately.
 local function stretch(seed, units, high, load)
   local random = fractions(~seed)
   local work, gaps = 0, 0

@@ -2,10 +2,10 @@
 ---
 ---   core            a processor is a core, on any node: slot=N/core=1
 ---   node            a processor is a node: slot=N/node
----   core+memory     a processor is a core with memory beside, in a single node
+---   core+memory     a processor is a core with memory, in a single node
 ---   node+memory     a processor is a node with enough memory
----   job             what an accounting tells: nodes, cores, memory, gpus and the queue; see needs.lua
----   a shape         a text in which N stands for the processors, M for the memory of each (in units of the machine's
+---   job             the contents of an accounting: nodes, cores, memory, gpus and the queue; see needs.lua
+---   a shape         a text in which N means the processors, M for the memory of each (in units of the machine's
 ---                   pools), and {N/16} for a division, rounded up
 ---
 --- Jobs that ask for no memory get the request without memory. Equal jobs share a request.
@@ -42,7 +42,7 @@ function M.default(graph, accounting)
   return there.node and not there.core and "node" or "core"
 end
 
---- Returns the unit of a shape that asks for a number of units of one type and nothing else, core or node, and the
+--- Returns the unit of a shape that requests a number of units of one type and nothing else, core or node, and the
 --- processors that share a unit; nil for any other shape.
 function M.unit(text)
   local shape = KNOWN[text] or text

@@ -5,7 +5,7 @@
 ---   processors wherever they are   slot=C/[core=1;memory=M/C], where the job left the number of nodes open
 ---
 --- The data of a machine (see weir.machine.queues) say how the machine counts: processors of a core, whether memory counts,
---- whether nodes are shared. Nothing is asked of types that the machine lacks, such as memory in a machine without memory.
+--- whether nodes are shared. Types that the machine lacks are not requested, such as memory in a machine without memory.
 
 local core = require "weir.core"
 local queues = require "weir.machine.queues"
@@ -158,7 +158,7 @@ local function all_of(resources, cores)
 end
 
 --- Returns a function from a job of a trace to the number of whole nodes of the job, and the way: "node", or "core" for a
---- job that asks for all cores of its nodes and nothing else; or false for any other job; or nil, message, for a job without
+--- job that requests all cores of its nodes and nothing else; or false for any other job; or nil, message, for a job without
 --- a request on the machine. Returns nil for a machine whose nodes have different numbers of cores.
 function M.whole(graph)
   local machine, known = survey(graph), {}

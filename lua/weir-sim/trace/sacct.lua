@@ -1,5 +1,5 @@
 --- sacct.lua - the accounting of Slurm, as `sacct -P` prints it: a header, and a line a job with "|" between the fields.
---- Which fields there are is up to the user: Submit, Start and End are needed, and what jobs had or asked for.
+--- Which fields there are is up to the user: Submit, Start and End are needed, and what jobs had or requested.
 ---
 --- A job arrives when it became eligible, has the processors, nodes, memory and gpus that it was given, and keeps the
 --- recorded start as `recorded`. Steps are no jobs. What did not run, or still runs, is left out with the reason.
@@ -12,7 +12,7 @@ local times = require "weir.trace.times"
 
 local M = {}
 
--- The fields that are read, by their names in lower case, and the column that each goes to.
+-- The fields that are read, by their names in lower case, and the column of each.
 local FIELDS = { jobid = "id", jobidraw = "raw", submit = "submit", eligible = "eligible", start = "start", ["end"] = "stop",
   elapsed = "elapsed", elapsedraw = "elapsed_raw", timelimit = "limit", timelimitraw = "limit_raw", nnodes = "nnodes",
   allocnodes = "allocnodes", reqnodes = "reqnodes", ncpus = "ncpus", alloccpus = "alloccpus", reqcpus = "reqcpus",
@@ -105,7 +105,7 @@ local function count_of(text)
   return n and n > 0 and math.tointeger(n) or nil
 end
 
--- Returns the memory asked for in megabytes in all, from ReqMem: "4000M", "2Gn" a node, "500Mc" a processor.
+-- Returns the memory requested in megabytes in all, from ReqMem: "4000M", "2Gn" a node, "500Mc" a processor.
 local function asked_memory(text, nodes, procs)
   local amount, per = (text or ""):match "^([%d.]+%a?)([nc]?)$"
   local mb = amount and megabytes((amount:gsub("[nc]$", "")))
@@ -177,7 +177,7 @@ local function set_times(job, cells, columns, trace)
   end
 end
 
--- Sets what a job had or, where that is not told, asked for.
+-- Sets what a job had or, where that is unknown, requested.
 local function set_size(job, cells, columns)
   local function cell(name) return columns[name] and cells[columns[name]] or nil end
   local had, asked = tres_of(cell "alloctres" or ""), tres_of(cell "reqtres" or "")

@@ -1,6 +1,6 @@
 --- scale.lua - a load made up after a trace, with more jobs or fewer: "and with 20 % more jobs?".
 ---
---- The unit is a session: what one user submitted on one day, as the jobs of a session are alike and come in bursts. More
+--- The unit is a session: what one user submitted on one day, as the jobs of a session are similar and come in bursts. More
 --- jobs are sessions drawn at random and repeated on the same weekday of another week, at the same times of the day, as a
 --- whole; the trace itself stays, so that two replays differ by what was added. Fewer jobs are sessions left out. Sizes,
 --- run times, limits, users, hours and weekdays are so distributed as in the trace. Without users, an hour of the trace is
@@ -37,7 +37,7 @@ local function shuffle(list, fraction)
   end
 end
 
--- Calls f(session, part) for sessions drawn at random until `wanted` jobs are reached; `part` is how many of the session
+-- Calls f(session, part) for sessions drawn at random until the number of jobs is reached; `part` is how many of the session
 -- are to be taken, all but for the last.
 local function draw(sessions, wanted, fraction, f)
   local order, at = {}, 0
@@ -118,7 +118,7 @@ function M.jobs(jobs, count, seed)
   return out
 end
 
---- Returns a trace with as many jobs as change(count) says for the jobs of a trace; what the trace tells of itself stays.
+--- Returns a trace with as many jobs as change(count) says for the jobs of a trace; the trace's data about itself stay.
 --- Reads the whole trace. Or nil, message, code.
 function M.trace(trace, change, seed)
   local jobs = {}

@@ -4,7 +4,7 @@
 ---     objectives = assert(tune.objectives "mean_wait"), budget = 50 }
 ---   print(report.found[1].queue, report.found[1].first[1], report.found[1].second[1])
 ---
---- The first part of the trace is searched; what is found is then told on the second part, of which the search knows
+--- The first part of the trace is searched; the result is then tested on the second part, of which the search knows
 --- nothing. Values of the second part are those of its jobs when the whole trace is replayed.
 ---
 --- Equal input and an equal seed give an equal report, however many trials run at once.
@@ -25,7 +25,7 @@ local workers = require "weir.replay.workers"
 local M = {}
 
 local SHARES = { 0.1, 0.3 } -- of the jobs, in the samples
-local FRONT = 6               -- settings of a Pareto front that are told on the second part
+local FRONT = 6               -- settings of a Pareto front that are tested on the second part
 local MIN_JOBS = 20              -- jobs of a trace
 
 M.objectives = objective.read
@@ -294,7 +294,7 @@ end
 ---   keep_going      settings under which a policy fails are counted, and lose; else the first one ends the search
 ---   search          "halving", or "random": plain random search, to compare with
 ---   progress(share, best, now)   called after each trial; phase(name) before each phase
---- After an interrupt during the search the report tells what is known by then, with interrupted = true.
+--- After an interrupt during the search the report has what is known by then, with interrupted = true.
 function M.run(opts)
   local run = { opts = opts, objectives = opts.objectives, failed = 0, done = 1, phase = opts.phase or function() end }
   return failure.caught(nil, go, run)

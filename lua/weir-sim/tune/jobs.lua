@@ -1,5 +1,5 @@
 --- jobs.lua - the jobs of a trace, kept for many replays: a column a field, 16 bytes a value. The table of a job, which
---- takes five times as much, is made when a replay asks for it, so that a replay beside others has the tables of the jobs
+--- takes five times as much, is made when a replay needs it, so that one of several replays has the tables of the jobs
 --- that wait and run, and no process that looks at its memory writes to what it shares with others.
 
 local M = {}

@@ -4,12 +4,12 @@
 --- choice depends on the seed and on earlier values only, never on the number of trials that run at once.
 ---
 --- Probe: settings all over the ranges are tried on the whole trace and on the samples, with a third of the budget. A sample under
---- which they come in another order than on the whole trace tells nothing, and is left out from then on; so where no sample is
---- right the search goes on with steps on the whole trace, as it does with a budget too small for a probe. Halving: many
+--- which they come in another order than on the whole trace is useless, and is left out from then on; so where no sample is
+--- right the search continues with steps on the whole trace, as it does with a budget too small for a probe. Halving: many
 --- settings, one in each layer of each option (a Latin
 --- hypercube), are tried on the smallest sample; the best of them on the larger one; the best of those on the whole trace. Steps:
---- the best so far are varied, crossed, and now and then replaced by a setting drawn anew; these go the same way from the smallest
---- sample to the whole trace. A fifth of the budget goes to each stage of the halving, what is left to the steps.
+--- the best so far are varied, crossed, and now and then replaced by a new random setting; these take the same way from the smallest
+--- sample to the whole trace. A fifth of the budget is for each stage of the halving, what is left to the steps.
 
 local random = require "weir.random"
 local rank = require "weir.tune.rank"
@@ -89,7 +89,7 @@ end
 
 -- ---- trials -------------------------------------------------------------------------------------------------
 
--- Tries those of a list that are new, as far as the budget goes. Returns whether all of them were tried.
+-- Tries those of a list that are new, within the budget. Returns whether all of them were tried.
 local function try_all(self, list, sample)
   local known, cost, new, whole = self.known[sample], self:cost(sample), {}, true
   for _, one in ipairs(list) do

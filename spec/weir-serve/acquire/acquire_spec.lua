@@ -34,7 +34,7 @@ describe("the provider", function()
     { "a group that is not there", { group = "nope" }, 'there is no group "nope"', "unknown" },
     { "a group that is no text", { group = 3 }, "expected group, a string", "invalid" },
     { "a payload without a group", { other = 1 }, "expected group, a string", "invalid" },
-    { "a group that somebody has", { group = "default" }, "acquired by somebody else", "busy" },
+    { "a group that somebody has", { group = "default" }, "is already acquired", "busy" },
     { "a group of which nothing is left", { group = "empty" }, "there is nothing in group", "unavailable" },
   }
   for _, case in ipairs(REFUSED) do

@@ -56,7 +56,7 @@ local function refuse(name, why, code, opts)
   out.warn(("%s: %s"):format(name, why))
 end
 
--- Asks for a match or, with --stage, for a stage.
+-- Requests a match or, with --stage, a stage.
 local function ask_match(client, job, filter, opts)
   local asked = {
     request = job.request:format "json", name = job.name, mode = opts.mode, at = opts.at,

@@ -76,7 +76,7 @@ end
 local function targets_of(client, text)
   if not text:find "%a" then return text end
   local list = core.hostlist(text)
-  if not list then return text end -- the service tells what is wanted
+  if not list then return text end -- the service reports what is wrong
   local ranks, known = core.idset(), {}
   for _, v in ipairs(remote.ask(client, "find", { expression = "name=" .. text, fields = "base" }).vertices) do
     if not v.rank then out.fail(1, "resource: %s is no target: it has no rank", v.path) end

@@ -34,7 +34,7 @@ local function summary_of(jobs, now)
 end
 
 --- {"id":8,"method":"try","params":{"queue":"easy"}}: what the jobs that wait would do under another queue policy ("queue",
---- or "queue_source") and placement policy ("policy" or "source"; the one in use if not given; a name beside a source tells
+--- or "queue_source") and placement policy ("policy" or "source"; the one in use if not given; a name next to a source gives
 --- its options), in a copy, so that nothing changes: "jobs", each with "start" under the policies tried, "in_force", the
 --- start that it has, and "why" it does not start now. After "seconds" (10, at most 60) it ends, and "incomplete" says so
 function M.try(self, call, p)

@@ -47,7 +47,7 @@ local function check_match(self, p, opts)
 end
 
 -- Returns the allocation of a match, or true for a feasible match; or nil, message, code. A filter replaces the hooks
--- of the policy in use except `admit`: `admit` is asked in the copy, and again before the service books the choice of
+-- of the policy in use except `admit`: `admit` is called in the copy, and again before the service books the choice of
 -- the copy, as the policy may have changed meanwhile.
 local function search(self, call, p, asked, opts)
   local a, why, code = asked, nil, nil
@@ -144,7 +144,7 @@ local function part(self, p)
   return p.amount and { vertex = v, amount = p.amount } or v, p.amount and "amount" or "path"
 end
 
--- Asks a child to give targets back. A child releases whole targets only, as soon as no job of the child uses them.
+-- Requests targets back from a child. A child releases whole targets only, as soon as no job of the child uses them.
 local function ask_back(self, call, p, child)
   if not p.ranks then params.fail("busy", "job %d is an instance of its own and returns targets: expected ranks", child.job) end
   params.check(self.child_instances:ask_back(child, p.ranks, p.pass))

@@ -40,7 +40,7 @@ local function changed(self, call, v)
   call.answer(pool.base(v))
 end
 
--- Ends the call for a target: schedulers are told of changes of targets, which other methods do.
+-- Ends the call for a target: schedulers are notified of changes of targets, which other methods make.
 local function not_a_target(v, field, instead)
   local parent = v:parent()
   if v.rank and (not parent or parent.rank ~= v.rank) then

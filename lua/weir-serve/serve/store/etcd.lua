@@ -346,7 +346,7 @@ end
 Store.__close = Store.close
 
 --- Opens the state below a prefix of an etcd. opts: lease (seconds within which a standby takes over); about {address
---- =, ...}, told to standbys and clients; bytes (of texts in a transaction).
+--- =, ...}, reported to standbys and clients; bytes (of texts in a transaction).
 function M.open(address, opts)
   local kv, prefix, code = kvs.open(address)
   if not kv then return nil, prefix, code end

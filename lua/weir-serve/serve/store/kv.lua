@@ -71,7 +71,7 @@ function Kv:ask(path, body, seconds, meanwhile)
   end
 end
 
---- Asks each endpoint once, until an endpoint answers.
+--- Queries each endpoint once, until one answers.
 function Kv:try(path, body, seconds)
   local answer, why, code
   for _ = 1, #self.endpoints do
@@ -106,7 +106,7 @@ end
 function M.created(key, revision) return { key = b64(key), target = "CREATE", create_revision = tostring(revision) } end
 function M.modified(key, revision) return { key = b64(key), target = "MOD", mod_revision = tostring(revision) } end
 
---- Converts a key as told by the gateway to {key =, text =, created =, modified =}.
+--- Converts a key as sent by the gateway to {key =, text =, created =, modified =}.
 function M.entry(kv)
   return {
     key = net.unbase64(kv.key), text = kv.value and net.unbase64(kv.value) or "",
@@ -160,7 +160,7 @@ function Kv:watch(key, opts)
 end
 
 --- Returns the events since the last call, a list of {gone = true or nil, key =, text =, ...}; or nil, message, code if
--- the watch is over and has to begin anew.
+-- the watch is over and has to start again.
 function Watch:events()
   self.kv:step()
   self.text = self.text .. self.request:take()

@@ -61,7 +61,7 @@ end
 --- Returns how many seconds a service with clients may wait for etcd.
 function Leader:patience() return math.min(kvs.TRY, math.max(0.5, self.ttl / 3)) end
 
---- Reads the leader's entry. Returns {address =, host =, pid =}, as far as known; false if nobody leads; or nil,
+--- Reads the leader's entry. Returns {address =, host =, pid =}, as far as known; false if there is no leader; or nil,
 -- message, code.
 function Leader:look()
   local entry, why, code = self.kv:get(self.key, self:patience())
@@ -111,7 +111,7 @@ end
 --- Returns the comparison for every transaction of the leader.
 function Leader:still() return kvs.created(self.key, self.revision) end
 
---- Makes a candidate. opts: kv, key, ttl (seconds), about (a table told to standbys and clients).
+--- Makes a candidate. opts: kv, key, ttl (seconds), about (a table reported to standbys and clients).
 function M.new(opts)
   return setmetatable({
     kv = opts.kv, key = opts.key, host = opts.about.host, ttl = opts.ttl, other = {}, deadline = 0,

@@ -49,7 +49,7 @@ end
 
 function Store.tick() return true end
 
--- a state on a single machine needs no published texts: commands of the service tell the allocations
+-- a state on a single machine needs no published texts: commands of the service report the allocations
 function Store.publish() end
 
 function Store.published() return {} end
@@ -61,7 +61,7 @@ end
 
 Store.__close = Store.close
 
--- Returns the path of the lock of a database: beside the real file, with symbolic links resolved.
+-- Returns the path of the lock of a database: next to the real file, with symbolic links resolved.
 local function lock_path(path)
   local real = uv.fs_realpath(path)
   if not real then
@@ -72,7 +72,7 @@ local function lock_path(path)
   return real .. "-lock"
 end
 
---- Opens the database at a path, created by the first commit if missing. opts: about.address, told to services that
+--- Opens the database at a path, created by the first commit if missing. opts: about.address, reported to services that
 --- want to use the state too; log(text).
 function M.open(path, opts)
   if path == "" then return nil, "a state has a file: sqlite:FILE", "invalid" end

@@ -3,7 +3,7 @@
 ---
 ---   local spread = distribution.new(10)
 ---   spread:add(id, user, size, submit, start, finish)
----   local told = spread:result()
+---   local result = spread:result()
 
 local tables = require "weir.tables"
 
@@ -47,7 +47,7 @@ local function size_class(size)
   return k
 end
 
--- Inserts a job into the list of those that waited longest. Of equal waits the first job that ended stands first.
+-- Inserts a job into the list of those that waited longest. Of equal waits the first job that ended is first.
 local function rank(list, job)
   local n = #list
   if n == WORST and list[n].wait >= job.wait then return end
@@ -101,7 +101,7 @@ local function filled(classes, limits)
   return list
 end
 
--- Adds to `more` what is told of the jobs of a size or of a user.
+-- Adds to `more` the figures for the jobs of a size or of a user.
 local function told(row, more)
   more.jobs, more.wait, more.slowdown, more.area = row.jobs, row.wait / row.jobs, row.slowdown / row.jobs, row.area
   more.waits, more.slowdowns = filled(row.waits, M.WAITS), filled(row.slowdowns, M.SLOWDOWNS)

@@ -1,4 +1,4 @@
---- facts.lua - what the sentences of a report tell about a run, computed from its list of jobs.
+--- facts.lua - the facts in the sentences of a report, computed from its list of jobs.
 
 local tables = require "weir.tables"
 

@@ -65,7 +65,7 @@ function M.points(points, names)
   local xs, ys = {}, {}
   for i, p in ipairs(points) do xs[i], ys[i] = p[1], p[2] end
   local parts, across, up = frame(axis_of(xs), axis_of(ys), names)
-  for pass = 1, 2 do -- the marked points lie on top
+  for pass = 1, 2 do -- the marked points are drawn on top
     for _, p in ipairs(points) do
       if (p.class ~= nil) == (pass == 2) then
         parts[#parts + 1] = ('<circle cx="%.1f" cy="%.1f" r="%d" class="%s"><title>%s</title></circle>'):format(across(p[1]), up(p[2]),

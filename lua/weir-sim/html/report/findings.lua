@@ -1,4 +1,4 @@
---- findings.lua - a page that tells what was found: three sentences first, then pictures, then tables. Without a script.
+--- findings.lua - a page with findings: three sentences first, then pictures, then tables. Without a script.
 ---
 ---   findings.html { title = "weir tune", sentences = { "..." }, paste = "-q hybrid:k=2",
 ---     figures = { { title = "What was tried", svg = figures.points(...) } },
@@ -14,7 +14,7 @@ local escape = markup.escape
 -- A text, in which a long word such as priority:age=1,fair=2 may be broken behind a comma.
 local function broken(text) return (escape(text):gsub(",(%S)", ",<wbr>%1")) end
 
--- A cell: a number stands right, and in every column but the first where the table says so.
+-- A cell: a number is right-aligned, and so is every column but the first where the table says so.
 local function cell(tag, value, right) return ("<%s%s>%s</%s>"):format(tag, right and ' class="number"' or "", broken(value), tag) end
 
 local function row_of(tag, row, wide)
@@ -32,7 +32,7 @@ local function table_of(t)
 end
 
 --- Returns the page as text. page: title; sentences, texts; paste, a line to paste, or nil; figures {title, svg}; tables
---- {title, head, rows, wide}, cells are texts, and columns from the second on stand right unless wide[column]; notes, texts.
+--- {title, head, rows, wide}, cells are texts, and columns from the second on are right-aligned unless wide[column]; notes, texts.
 function M.html(page)
   local parts = { ("<h1>%s</h1>\n"):format(escape(page.title)) }
   for _, sentence in ipairs(page.sentences) do parts[#parts + 1] = ('<p class="said">%s</p>\n'):format(broken(sentence)) end

@@ -21,7 +21,7 @@
 ---   series    {utilisation = {t, part, t, part, ...}, queue = {t, jobs, ...}, any name = ...}: step functions.
 ---             Utilisation and queue are computed from the jobs where missing. units = {any name = "s" or "%"}
 ---   spread    from weir.html.report.distribution, computed from the jobs where missing
----   facts     what the sentences tell (see weir.html.report.sentences), computed from the jobs where missing
+---   facts     the facts in the sentences (see weir.html.report.sentences), computed from the jobs where missing
 ---   outcome   what became of the jobs (see weir.sim.outcome), from the facts where missing. A run that is not comparable is named
 ---             first, and shows neither waits nor what is better or worse than in the first run
 ---   left      number of jobs that are in spread and facts, but not in the list
