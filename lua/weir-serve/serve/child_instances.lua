@@ -213,7 +213,7 @@ function ChildInstances:elsewhere(child, request)
   local other = { ["not"] = { { ranks = { tostring(has | owed) } } } }
   system.constraints = system.constraints and { ["and"] = { system.constraints, other } } or other
   attributes.system, spec.attributes = system, attributes
-  return assert(core.request(core.json_encode(spec), "request"))
+  return assert(core.request(core.json_encode(spec)))
 end
 
 --- Returns why a request of a child's job was refused, and the code: where the request fits but for the targets that the job

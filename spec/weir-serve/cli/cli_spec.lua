@@ -104,7 +104,7 @@ describe("weir", function()
 
   -- {queue, part of the line on stderr}
   for _, case in ipairs {
-    { "gpu", 'a match goes by the jobspec alone: the constraint {"properties": ["gpu"]} keeps to the nodes of queue gpu' },
+    { "gpu", 'a match uses only the jobspec: the constraint {"properties": ["gpu"]} keeps to the nodes of queue gpu' },
     { "gp", 'the machine has no queue gp (did you mean "gpu"?); there is all, batch, debug' },
   } do
     it("says of --about queue=" .. case[1] .. " that a match does not keep to it", function()
@@ -137,7 +137,7 @@ describe("weir", function()
     { { "tune", "-r", SLURM .. "slurm.conf", SLURM .. "sacct.txt", "--budget", "3" }, "as -q priority and -p weighted have" },
     { { "match", "-r", MACHINE, "-p", "easy", "slot=1/node" }, 'no policy "easy": it is a queue policy, which says when' },
     { { "replay", "-r", "core:4", "--generate", "9", "-q", "low" }, '"low" is a placement policy, which says where jobs start' },
-    { { "policy", "check", "--queue", "easy" }, "it is told what kind of policy a name or file is, without --queue" },
+    { { "policy", "check", "--queue", "easy" }, "it detects the kind of a policy; --queue is not needed" },
     { { "policy", "low" }, "low.lua: weir policy check low tries it" },
     { { "submit", "slot=1/node" }, 'unknown command "submit": weir match -r MACHINE slot=1/node places a job, with -m reserve' },
     { { "match", "-r", MACHINE, "--reserve", "slot=1/node" }, "unknown option --reserve: -m reserve is meant" },
