@@ -1,4 +1,4 @@
--- The free units near a candidate. If the request asks for resources inside v (cores of a node), the free units of
+-- The free units near a candidate. If the request has resources inside v (cores of a node), the free units of
 -- that type within v; else the free units of v's type below v's parent, with true as second result: the number holds
 -- for all siblings of v, so that the engine need not ask again for each sibling.
 local function room(v, request)

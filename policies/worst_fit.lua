@@ -1,4 +1,4 @@
--- The mirror image of best_fit: the most free units first. If the request asks for resources inside v (cores of a
+-- The mirror image of best_fit: the most free units first. If the request has resources inside v (cores of a
 -- node), the free units of that type within v count; else the free units of v's type below v's parent, with true as
 -- second result: the number holds for all siblings of v, so that the engine need not ask again for each sibling.
 local function room(v, request)

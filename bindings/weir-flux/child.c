@@ -1,4 +1,4 @@
-/* child.c - answers that may take long, computed by a forked copy of the process, so that scheduling goes on. The
+/* child.c - answers that may take long, computed by a forked copy of the process, so that scheduling continues. The
  * worker forks between two calls; the reactor reads the result. Invariant: a child writes one text to a pipe, and
  * touches nothing of Flux. */
 #include "sched.h"
@@ -22,7 +22,7 @@
 struct child {
     struct sched *sched;
     struct child *next;
-    const flux_msg_t *msg; /* the request to answer; NULL: tell the service */
+    const flux_msg_t *msg; /* the request to answer; NULL: notify the service */
     char about[64];        /* argument for the service */
     bool given_up;         /* before the start */
     bool whole;            /* the result is the answer */

@@ -132,7 +132,7 @@ static const char *result_name(int result)
                                                 : "TIMEOUT";
 }
 
-/* Tells the state of a job that the scheduler does not know. Returns false for a job that the instance does not know
+/* Prints the state of a job that the scheduler does not know. Returns false for a job that the instance does not know
  * either. */
 static bool tell_state(flux_t *h, flux_jobid_t id, const char *word)
 {

@@ -115,7 +115,7 @@ static void forget(struct raised *r)
     free(r);
 }
 
-/* Tells the worker, which expects the end of the job, of a failed exception. */
+/* Reports a failed exception to the worker, which expects the end of the job. */
 static void spared(struct sched *s, flux_jobid_t id)
 {
     struct call c = {.method = "spared"};

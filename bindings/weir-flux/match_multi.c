@@ -1,7 +1,7 @@
 /* match_multi.c - the request sched-fluxion-resource.match_multi: {"cmd": as for match, "jobs": [{"jobid", "jobspec"},
  * ...]}. The request is streaming: each job is answered as match answers it, in order, and ENODATA ends the stream; so
- * does the first job that finds nothing, with its error. The worker makes one match at a time, so that scheduling goes
- * on in between. */
+ * does the first job that finds nothing, with its error. The worker makes one match at a time, so that scheduling
+ * continues in between. */
 #include "sched.h"
 
 #include <errno.h>

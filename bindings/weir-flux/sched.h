@@ -186,8 +186,8 @@ void sched_on_stats_clear(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *m
 
 /* ---- hello.c ---- */
 
-/* Asks the job manager for the running jobs, and announces afterwards that the scheduler is ready. Returns 0, or -1
- * with the reason logged. */
+/* Requests the running jobs from the job manager, and announces afterwards that the scheduler is ready. Returns 0, or
+ * -1 with the reason logged. */
 int sched_hello(struct sched *s);
 void sched_hello_close(struct sched *s);
 /* Raises an exception on a job. With `tell`, a failure to do so is reported to the service as "spared". */

@@ -1,6 +1,6 @@
-/* shadow.c - flux weir shadow: other policies beside those in force. `start` leaves a process behind, which listens to
- * what Flux tells anybody (the journals of jobs and resources, the configuration) and answers as the service
- * "weir-shadow"; `status` and `stop` ask it. The scheduler, which may also be Fluxion, has no part in it. What is
+/* shadow.c - flux weir shadow: other policies alongside those in force. `start` leaves a process behind, which listens
+ * to what Flux publishes (the journals of jobs and resources, the configuration) and answers as the service
+ * "weir-shadow"; `status` and `stop` query it. The scheduler, which may also be Fluxion, has no part in it. What is
  * computed: lua/weir-flux/flux/shadow.lua.
  *
  * Invariant: the process reads messages without computing: it keeps their text, and a timer works on what is kept. */
@@ -68,7 +68,7 @@ static void end(struct shadow *s, const char *why)
     sched_reply_clear(&r);
 }
 
-/* ---- what Flux tells ---- */
+/* ---- input from Flux ---- */
 
 static void on_config(flux_future_t *f, void *arg)
 {
@@ -130,7 +130,7 @@ static void look_at_queue(struct shadow *s, const char *name)
     wait_for(s, f, on_queue);
 }
 
-/* Asks for each queue; without queues for the one that has no name. */
+/* Requests each queue; without queues the one that has no name. */
 static void on_queues(flux_future_t *f, void *arg)
 {
     json_t *names;
@@ -144,7 +144,7 @@ static void on_queues(flux_future_t *f, void *arg)
     flux_future_destroy(f);
 }
 
-/* Asks, and passes the answer on. */
+/* Sends a request, and passes the answer on. */
 static void look(struct shadow *s, const char *topic, flux_continuation_f then)
 {
     wait_for(s, flux_rpc(s->h, topic, NULL, FLUX_NODEID_ANY, 0), then);
@@ -206,7 +206,7 @@ static void on_timer(flux_reactor_t *reactor, flux_watcher_t *w, int revents, vo
     sched_reply_clear(&r);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static void respond(struct shadow *s, const flux_msg_t *msg)
 {
@@ -269,7 +269,7 @@ static int push_asked(lua_State *L, void *asked)
     return 2;
 }
 
-/* Tells the command how the start went; an empty text: well. */
+/* Reports the result of the start to the command; an empty text: success. */
 static void report(struct shadow *s, const char *text)
 {
     (void)!write(s->ready, text, strlen(text));
@@ -350,7 +350,7 @@ static char *leave_behind(char *asked)
 
 /* ---- the command ---- */
 
-/* Adds the answer to a request to what is asked. Returns false with a message printed; with `spare` a request without
+/* Adds the answer to a request to the settings. Returns false with a message printed; with `spare` a request without
  * an answer adds nothing. */
 static bool add(flux_t *h, json_t *asked, const char *name, const char *topic, bool spare)
 {
@@ -458,7 +458,7 @@ static bool write_page(const char *dir, const char *page, json_t *told)
     return ok;
 }
 
-/* Asks the shadow, and prints what it tells. */
+/* Queries the shadow, and prints its answer. */
 static int tell(flux_t *h, const char *topic, bool json, const char *dir)
 {
     flux_future_t *f = flux_rpc(h, topic, NULL, FLUX_NODEID_ANY, 0);

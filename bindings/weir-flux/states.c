@@ -1,6 +1,6 @@
 /* states.c - the states of policies in the key-value store of the instance: a JSON text under KEY, read before the
  * scheduler opens, written when the service says so, and a last time after the worker has ended. Failures are logged,
- * and the scheduler goes on. */
+ * and the scheduler continues. */
 #include "sched.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* accumulator.c - g:accumulator(best): vertices with scores, best first (RFC 4), for filters that add vertices
- * beside the vertex of the call. Invariant: the vertices belong to the structure of the graph at the time when the
- * accumulator was made; after a change of structure the methods raise, as a number may mean a new vertex. */
+ * in addition to the vertex of the call. Invariant: the vertices belong to the structure of the graph at the time when
+ * the accumulator was made; after a change of structure the methods raise, as a number may mean a new vertex. */
 #include "handle/accumulator.h"
 #include "handle/vertex.h"
 #include "policy/charge.h"
 
 #define ACCUMULATOR "weir.accumulator"
-#define ENTRY       64 /* bytes of an entry, with what the array grows ahead */
+#define ENTRY       64 /* bytes of an entry, with the spare capacity of the array */
 #define ADD         12 /* steps of an addition */
 #define SORT        24 /* steps of an entry that is sorted or listed */
 

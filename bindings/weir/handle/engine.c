@@ -183,7 +183,7 @@ static const char *queue_of(lua_State *L)
     return queue;
 }
 
-/* Details of a match that a caller can ask for besides the result, or (`brief`) the result left out. */
+/* Details of a match that a caller can request in addition to the result, or (`brief`) the result left out. */
 struct details {
     bool brief;
     struct weirlua_trace *trace;
@@ -320,7 +320,7 @@ static int search(lua_State *L, struct engine *e, int64_t grown)
     read_options(L, 3, handle, &o, &keep);
     job.duration = o.duration;
     job.id = grown ? grown : o.job;
-    lua_getiuservalue(L, 1, 1);                 /* 4: graph and policy stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 1);                 /* 4: graph and policy stay alive during the hook */
     push_policy(L, 3);                          /* 5 */
     ask_details(L, 3, &details, &o);            /* 6 to 9 */
     weirlua_change_read(L, 3, handle, &change); /* 10 */
@@ -594,7 +594,7 @@ static int engine_tostring(lua_State *L)
  *   = what the caller knows of the job and hooks may read as request.job: {user =, bank =, project =, queue =, qos =,
  *   urgency =, priority =, submit = seconds, name =}, policy = name, trace = table to be filled, inside = table to be
  *   filled with the resources that the request uses inside vertices taken as a whole, stats = false, brief = true for a
- *   result of true, within = vertex at, above or below which all vertices of its tree must lie, without = list of the
+ *   result of true, within = vertex at, above or below which all vertices of its tree must be, without = list of the
  *   parts of the policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to
  *   search in, such as "power", or "containment:rack" for whole racks (see e:hierarchy), follow = a subsystem whose
  *   edges lead to resources that count as inside a vertex, too, strict_slots = true: the contents of a slot have one

@@ -96,7 +96,7 @@ static int book(lua_State *L, struct weirlua_graph *handle, struct hierarchy_cho
         return rc;
     weirlua_scores_use((enum scores_mode)weirlua_engine_scores(L), &hooks, o);
     o->policy = hooks.policy ? &hooks.given : NULL;
-    hooks.given.placed = NULL; /* the host tells with `placed` when the job starts */
+    hooks.given.placed = NULL; /* the host calls `placed` when the job starts */
     rc = weirlua_hierarchy_begin(hierarchy, handle, o, err);
     handle->matching = true;
     rc = rc ? rc : weir_match(hierarchy->own, job->request, o, &a, err);
@@ -126,7 +126,7 @@ int weirlua_engine_place(lua_State *L)
     o.stats = &stats;
     job.duration = o.duration;
     job.id = o.job;
-    lua_getiuservalue(L, 1, 1); /* 9, 10: graph and policy stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 9, 10: graph and policy stay alive during the hook */
     lua_getiuservalue(L, 1, 2);
     if (!weirlua_admitted(L, 2, PLACE_POLICY, handle, &job))
         return 3;
@@ -157,7 +157,7 @@ int weirlua_engine_soonest(lua_State *L)
     job.id = o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
     job.duration = o.duration = weirlua_check_duration(L, 5);
-    lua_getiuservalue(L, 1, 1); /* 7, 8: graph and policy stay alive, whatever admit does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 7, 8: graph and policy stay alive during admit */
     lua_getiuservalue(L, 1, 2);
     if (!weirlua_admitted(L, 2, 8, handle, &job))
         return 3;
@@ -187,7 +187,7 @@ int weirlua_engine_placed(lua_State *L)
     a = weir_job_get(handle->g, weirlua_check_job(L, 2, handle));
     luaL_argcheck(L, a, 2, "there is no such job");
     lua_settop(L, 4);
-    lua_getiuservalue(L, 1, 1); /* 5, 6: graph and policy stay alive, whatever the hook does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 5, 6: graph and policy stay alive during the hook */
     lua_getiuservalue(L, 1, 2);
     p = luaL_testudata(L, PLACED_POLICY, WEIRLUA_POLICY);
     lua_pushboolean(L, 1);

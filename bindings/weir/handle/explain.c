@@ -62,7 +62,7 @@ int weirlua_engine_levels(lua_State *L)
     weirlua_options(L, 3, known);
     o.at = weirlua_field_time(L, 3, "at", weir_graph_now(handle->g));
     o.strict = weirlua_field_strict(L, 3);
-    lua_getiuservalue(L, 1, 1); /* 4, 5: graph and policy stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 4, 5: graph and policy stay alive during the hook */
     lua_getiuservalue(L, 1, 2);
     weirlua_change_read(L, 3, handle, &change); /* 6 */
     weirlua_push_about(L, 3);                   /* 7 */

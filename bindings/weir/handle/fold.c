@@ -1,10 +1,10 @@
-/* fold.c - g:fold(list): alike subtrees of a graph are described once, for pictures and trees of large machines.
+/* fold.c - g:fold(list): equal subtrees of a graph are described once, for pictures and trees of large machines.
  * Vertices are numbered in preorder; the numbers of vertices, kinds and shapes count from 0. Two vertices have one
- * shape if the vertices below are alike in type, basename, unit, size, id and rank; names, states and jobs do not
+ * shape if the vertices below are equal in type, basename, unit, size, id and rank; names, states and jobs do not
  * count.
  *
  * Invariant: runs[base..n) are the runs of children of the vertex whose children are being read; the runs of the
- * vertices above lie before. The runs are a userdata of Lua, so that an error frees them. */
+ * vertices above come before. The runs are a userdata of Lua, so that an error frees them. */
 #include "handle/vertex.h"
 
 #include <stdio.h>

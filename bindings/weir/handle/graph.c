@@ -472,14 +472,14 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
 
                                           {NULL, NULL}};
 
-/* @class script_graph What scripts can do with a graph besides; a policy can call none of these. What fails
+/* @class script_graph Further methods for scripts; a policy can call none of these. What fails
  *   changes nothing and returns nil, a message and a code; a wrong argument raises.
  * @method add(parent: vertex?, pool: table, count: integer?, stride: integer?): vertex?, string?, string? -- Adds
  *   a pool below a vertex, or with nil as a root: {type =, basename =, name =, id =, size =, unit =, rank =,
  *   exclusive =, uuid =, properties =, tags =}. With count so many, whose ids and ranks go up by stride (1). Returns
  *   the first.
  * @method unlink(v: vertex, options: table?): any, string?, string?, integer[]? -- Takes a vertex with all below
- *   out of {subsystem =}, by default out of containment; the subsystem may stand in place of the table. What jobs
+ *   out of {subsystem =}, by default out of containment; the subsystem may be given in place of the table. What jobs
  *   have is refused (busy, with the list of the jobs), unless {force = true} takes it from them; then the list of
  *   {job =, path =, type =, vertex =, amount =} that they lost is returned.
  * @method attach(v: vertex, parent: vertex?): boolean?, string?, string? -- Gives a vertex that left containment,
@@ -492,8 +492,8 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   edges that the other graph has and this one has not. Vertices of one path are one; uri is the vertex that the
  *   root of the other is, or a new path. {parts = true}: pools of one path are parts, whose units are added up.
  * @method split(v: vertex, units: integer): vertex?, string?, string? -- Takes units out of a pool for a new pool
- *   beside, which is returned. Below a vertex that a job has as a whole, the job has both.
- * @method join(v: vertex, part: vertex): boolean?, string?, string? -- Adds the units of a pool beside v to v; the
+ *   next to it, which is returned. Below a vertex that a job has as a whole, the job has both.
+ * @method join(v: vertex, part: vertex): boolean?, string?, string? -- Adds the units of a sibling pool to v; the
  *   other pool is no more.
  * @method refine(v: vertex, n: integer): vertex[]?, string?, string? -- Splits a pool into n equal pools: the
  *   list, v first.
@@ -515,7 +515,7 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   or a query, in preorder: {start = a vertex, subsystem =, as = "list" or "graph"}. A graph has them with all
  *   below and above.
  * @method flow(options: table): table?, string?, string? -- The greatest flow in {subsystem =} to {to = a vertex
- *   or a list}: {from = the source, if not any, units = wanted by each, at =, duration =, capacity = true to leave
+ *   or a list}: {from = the source, if not any, units = requested by each, at =, duration =, capacity = true to leave
  *   out what jobs have}. The result has amount, all, served, shares and cut.
  * @method compare(other: graph, books: boolean?): boolean?, string?, string? -- Whether two graphs are equal, with
  *   books also their jobs; or nil and the first difference.
@@ -535,12 +535,12 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   true for the graph in it, of all only}.
  * @method resolve(text: string, options: table?): table[]?, string?, string? -- The picks {vertex =, amount =,
  *   exclusive =} of the JSON graph of an allocation; {source =} is the name for errors.
- * @method resolve_flows(job: integer, text: string, options: table?): boolean?, string?, string? -- Tells a job that
+ * @method resolve_flows(job: integer, text: string, options: table?): boolean?, string?, string? -- Informs a job that
  *   was booked by such picks which units of switches and the like flow to which vertex, as the text says, so that they
  *   are given back with the vertex; {source =} is the name for errors.
  * @method pieces(stamp: string?): any, string?, string? -- The graph as texts under keys, or what changed since a
  *   save.
- * @method fold(list: vertex[], levels: integer?): table -- Alike subtrees once, for pictures of large machines.
+ * @method fold(list: vertex[], levels: integer?): table -- Equal subtrees once, for pictures of large machines.
  * @method set_validity(start: number?, stop: number?): boolean?, string?, string? -- Sets the time in which jobs
  *   may use the resources.
  * @method advance(to: number): boolean?, string?, string? -- Moves the clock on; jobs begin and end.

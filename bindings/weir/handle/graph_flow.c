@@ -1,4 +1,4 @@
-/* graph_flow.c - g:flow{subsystem =, to = vertex | vertex[], from = the one source?, units = wanted by each?, at =,
+/* graph_flow.c - g:flow{subsystem =, to = vertex | vertex[], from = the one source?, units = requested by each?, at =,
  * duration =, capacity =}: the maximum flow to vertices: {amount =, all = whether each gets what it wants, served =
  * amounts, shares = {{vertex =, unit =, amount =}...}, cut = {{unit =, left =, size =}...}}. Not for policies. */
 #include "handle/support.h"

@@ -80,7 +80,7 @@ static int stamp(lua_State *L)
     return 1;
 }
 
-/* stored(graph): true, once the caller has stored the pieces; the journal of the graph starts anew; or nil, message,
+/* stored(graph): true, once the caller has stored the pieces; the journal of the graph starts again; or nil, message,
  * code. */
 static int stored(lua_State *L)
 {

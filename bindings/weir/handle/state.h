@@ -31,7 +31,7 @@ struct weirlua_graph {
 struct weirlua {
     struct weirlua *home; /* the state that registers graphs: the struct itself, or the state that loaded the policy */
     bool readonly;        /* true in the state of a policy */
-    unsigned watching;    /* WATCH_ bits: what a read of a vertex field does besides */
+    unsigned watching;    /* WATCH_ bits: additional effects of a read of a vertex field */
     weir_vertex ordered;  /* with WATCH_ORDER: the vertex that the hook `order` is called for */
     uint32_t last_number;
     uint64_t serials;

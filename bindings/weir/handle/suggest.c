@@ -86,7 +86,7 @@ static int differences(const char *a, const char *b)
     return n;
 }
 
-/* Whether a known word goes before the best of equal distance: the shorter of two that begin with the mistyped word,
+/* Whether a known word precedes the best of equal distance: the shorter of two that begin with the mistyped word,
  * else by the alphabet. */
 static bool goes_before(const char *known, size_t len, bool begins, const struct nearest_word *s)
 {

@@ -65,7 +65,7 @@ void weirlua_options(lua_State *L, int arg, const char *const *known);
  * Strings live as long as the table. */
 const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise);
 /* Returns the position of a field's word in a list of words that ends with NULL; `otherwise` for nil. Raises for any
- * word beside the list. */
+ * word that is not in the list. */
 int weirlua_field_choice(lua_State *L, int table, const char *key, int otherwise, const char *const *list);
 /* Returns the place of a word in a list that ends with NULL; -1: the word is not in the list. */
 int weirlua_word(const char *const *list, const char *word);
@@ -73,7 +73,7 @@ int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t 
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_duration(lua_State *L, int table, const char *key, int64_t otherwise);
 bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
-/* Notes what was looked for without a hit beside the empty list on top of the stack, for a REPL that tells so: `what`
+/* Notes what was looked for without a hit, with the empty list on top of the stack, for a REPL that prints it: `what`
  * is a text, or NULL for jobs. Nothing happens where no REPL has a table for it in the registry. */
 #define WEIRLUA_EMPTIES "weir.empties"
 void weirlua_note_empty(lua_State *L, const char *what);

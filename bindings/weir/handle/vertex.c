@@ -296,7 +296,7 @@ static int field_of(const struct weirlua *s, const char *name)
             return FIELD_NONE;
 }
 
-/* Whether a field, FIELD_NONE for a method, tells of jobs and states: the changes of these reach no kept result of
+/* Whether a field, FIELD_NONE for a method, depends on jobs and states: the changes of these reach no kept result of
  * `order`, or of a group. */
 static bool is_moving(int field, const char *name)
 {

@@ -68,7 +68,7 @@ static void call_filter(lua_State *L, const struct walk *walk, const struct weir
     weirlua_walk_graph(L, walk);
 }
 
-/* Asks the pruning filters about v: all must agree to go on; the first that refuses ends the descent at v. */
+/* Calls the pruning filters on v: all must agree to continue; the first that refuses ends the descent at v. */
 static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weirlua_graph *handle, weir_vertex v)
 {
     bool on = true;
@@ -176,7 +176,7 @@ static void free_accum(void *p)
 
 enum walk_verdict { SCORED, NO_CANDIDATE, STOP };
 
-/* Asks the evaluating filters about v and sums the scores. If a filter returns nil, v is no candidate; false ends
+/* Calls the evaluating filters on v and sums the scores. If a filter returns nil, v is no candidate; false ends
  * the walk. */
 static enum walk_verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v, double *score)
 {

@@ -21,7 +21,7 @@ struct walk {
     bool unsorted;                /* what is below the last visit is not in that order yet */
     bool skips;                   /* the core passes over vertices of other types: a step may pass over the machine */
     uint32_t number;              /* of the graph */
-    unsigned events;              /* to report; the core may be asked for more */
+    unsigned events;              /* to report; the core may report more */
     uint32_t nprune, nevaluate;   /* numbers of functions; for 1 the user value is the function itself */
     const char *type;             /* the only type to report, where the core does not filter types */
     struct weirlua *state;        /* the state with the graphs */

@@ -1,6 +1,6 @@
-/* walk_drive.c - walks with one evaluating filter and at most one pruning filter, at a low cost beside the calls:
- * visits are read from the core several at a time, ahead of the calls; the functions and the strings of types stay on
- * the stack. Invariant: whatever a filter may have changed is read again before a vertex is reported. */
+/* walk_drive.c - walks with one evaluating filter and at most one pruning filter, at a low cost in addition to the
+ * calls: visits are read from the core several at a time, before the calls; the functions and the strings of types stay
+ * on the stack. Invariant: whatever a filter may have changed is read again before a vertex is reported. */
 #include <stddef.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void read_again(lua_State *L, const struct drive *d, weir_walk_visit *x)
     weir_walk_visit_read(d->g, x);
 }
 
-/* Asks the pruning filter. Only the last visit read can have children that are not read yet. */
+/* Calls the pruning filter. Only the last visit read can have children that are not read yet. */
 static void ask_prune(lua_State *L, struct drive *d, weir_walk_visit *x, uint64_t revision, bool last)
 {
     call(L, d, d->prune, x, last);
@@ -96,7 +96,7 @@ static void ask_prune(lua_State *L, struct drive *d, weir_walk_visit *x, uint64_
         read_again(L, d, x);
 }
 
-/* Asks the evaluating filter: after nil the vertex is no candidate. Returns false where the filter returns false,
+/* Calls the evaluating filter: after nil the vertex is no candidate. Returns false where the filter returns false,
  * to end the walk. */
 static bool ask_evaluate(lua_State *L, struct drive *d, const weir_walk_visit *x)
 {

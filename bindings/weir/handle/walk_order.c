@@ -1,6 +1,6 @@
 /* walk_order.c - the order of children from a Lua function: the core lists what is below a vertex, and gets the list
- * back in order before the walk goes on. Invariant: a copy of the list is sorted, and what Lua code can have changed is
- * checked after each call. */
+ * back in order before the walk continues. Invariant: a copy of the list is sorted, and what Lua code can have changed
+ * is checked after each call. */
 #include <string.h>
 
 #include "handle/support.h"
@@ -17,7 +17,7 @@ static struct weirlua_graph *check_same(lua_State *L, const struct walk *walk)
     return handle;
 }
 
-/* Asks the function whether b comes before a. */
+/* Calls the function: whether b comes before a. */
 static bool before(lua_State *L, int at, struct walk *walk, weir_vertex b, weir_vertex a)
 {
     struct weirlua_graph *handle = check_same(L, walk);
@@ -46,7 +46,7 @@ static void merge(lua_State *L, int at, struct walk *walk, const weir_vertex *fr
     }
 }
 
-/* Sorts by the function. Stable, and within bounds whatever the function answers. */
+/* Sorts by the function. Stable, and within bounds for any results of the function. */
 static void sort(lua_State *L, int at, struct walk *walk, weir_vertex *list, uint32_t n)
 {
     weir_vertex *spare = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *spare, 0);

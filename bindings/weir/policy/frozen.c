@@ -1,4 +1,4 @@
-/* frozen.c - tables that can only be read: an empty table stands in front of the table with the values, which code of a
+/* frozen.c - tables that can only be read: an empty table is a proxy of the table with the values, which code of a
  * policy cannot reach. Invariant: the values behind a frozen table never change. */
 #include "handle/support.h"
 #include "policy/policy.h"

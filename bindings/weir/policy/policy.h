@@ -43,7 +43,7 @@ struct policy_spec {
     uint32_t candidates;          /* given to select at a time; 0: all */
     struct weirlua_fields fields; /* passed to prune and evaluate */
     const char *rotate;           /* the field of the state that has the turn; NULL: none */
-    const char *origin; /* tells the policy from others of an equal name; NULL: nothing does. Set before the reading */
+    const char *origin; /* distinguishes the policy from others of an equal name; may be NULL. Set before the reading */
     const char *state, *state_key; /* JSON of the state declared, and the key of the state kept; NULL: no state */
     bool has[HOOKS];
 };
@@ -76,7 +76,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 /* ---- policy_scores.c ---- */
 
 #define MEMORY_FIELDS 16 /* fields of the request that scores may depend on */
-#define MEMORY_PARTS  16 /* variables of evaluate that are told apart */
+#define MEMORY_PARTS  16 /* variables of evaluate that are distinguished */
 
 #define MEMORY_FUNCTIONS 2 /* behind a memory */
 enum { MEMORY_SCORES, MEMORY_PRUNE, MEMORIES };
@@ -257,7 +257,7 @@ int weirlua_policy_print(lua_State *L);
 /* ---- frozen.c ---- */
 
 #define FREEZE_SORTED  1u /* pairs gives the entries in the order of the keys, as in a sandbox */
-#define FREEZE_LASTING 2u /* the table lasts as long as the lua_State, so that its address stands for the content */
+#define FREEZE_LASTING 2u /* the table lasts as long as the lua_State, so that its address identifies the content */
 /* Replaces the table on top by a table through which the values can be read; `refuse` is called as __newindex, and
  * raises. */
 void weirlua_freeze(lua_State *S, lua_CFunction refuse, unsigned how);
@@ -314,7 +314,7 @@ struct admission_memory {
 /* A policy. User values: 1 the anchor of a trusted policy, which lives in the user's state; of a sandboxed policy: 2
  * the source, 3 the path of the file, 4 a table with the values of remembered answers of admit, 5 the origin. */
 
-/* FNV-1a, to tell texts apart. */
+/* FNV-1a, to distinguish texts. */
 uint64_t weirlua_policy_hash(const char *text, size_t len);
 
 /* ---- handle/engine_hierarchy.c ---- */
@@ -335,7 +335,7 @@ struct hierarchy_choice {
  * The option `subsystem` of the table at `options` (0: none) counts most. Raises for a wrong text. */
 void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierarchy_choice *c);
 /* Begins a search: sets the options of the core, and gives the handle the view of the hierarchy, so that hooks see the
- * vertices in this hierarchy. Returns a status. To be ended, whatever the search did, before anything may raise. */
+ * vertices in this hierarchy. Returns a status. Must be ended before anything may raise. */
 int weirlua_hierarchy_begin(struct hierarchy_choice *c, struct weirlua_graph *handle, weir_match_options *o,
                             weir_err *err);
 void weirlua_hierarchy_end(struct hierarchy_choice *c);
@@ -528,7 +528,7 @@ enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PA
 struct policy_change {
     unsigned without;               /* PART_ bits */
     weir_vertex within;             /* only vertices at, above or below this vertex; WEIR_NONE: all vertices */
-    const bool *around;             /* by vertex: near by some parent in a hierarchy; NULL: the tree tells */
+    const bool *around;             /* by vertex: near by some parent in a hierarchy; NULL: by the tree */
     const struct obstacles *fewest; /* prefer vertices with few of these obstacles to the policy's choice; or NULL */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r); /* of the policy, or NULL */
 };
@@ -555,7 +555,7 @@ void weirlua_change_open(lua_State *L, struct weirlua *s);
 /* Calls init of the policy at stack index `policy` (or nil) unless init was called for the graph's present structure.
  * Returns a status. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err);
-/* Reads the request at the stack index `request`, calls init where needed, asks admit of the policy at `policy` (or
+/* Reads the request at the stack index `request`, calls init where needed, calls admit of the policy at `policy` (or
  * nil), and pushes the request to be matched, which becomes job->request. Returns false with nil, message and code
  * pushed. All requests pass through this function before the core sees the request. */
 bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job);

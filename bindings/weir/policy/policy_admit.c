@@ -311,7 +311,7 @@ static bool call(lua_State *L, int policy, struct admission *a, const struct pol
     return true;
 }
 
-/* Asks admit of the policy at the stack index `policy` about the request. Returns the request to be matched. */
+/* Calls admit of the policy at the stack index `policy` on the request. Returns the request to be matched. */
 static const weir_request *ask_admit(lua_State *L, int request, int policy, struct weirlua_graph *handle,
                                      const struct policy_job *job)
 {

@@ -9,7 +9,7 @@
  *   emptiest =}: one candidate from each group in turn. {"closest", by =}: candidates that differ least in a number.
  *   {"beside", domain =}: for sibling resources of a slot, such as cores and gpus: of each domain the candidates
  *   for which all resources of the slot are free there, then all others. Single resources follow the order.
- *   Between equally good groups or runs the order decides. A text "options.NAME" stands for the value of an option.
+ *   Between equally good groups or runs the order decides. A text "options.NAME" means the value of an option.
  * @field group: string | table | function | nil -- "rack": the nearest vertex of a type at or above the candidate;
  *   "properties.KEY" or "TYPE.properties.KEY": the value of a property, of the candidate or of the nearest vertex of a
  *   type; {property =, type =}: the same; {subsystem =, type =}: the first vertex of the type on the way up in another

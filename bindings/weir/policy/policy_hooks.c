@@ -163,7 +163,7 @@ static int run_prune(lua_State *L)
     return 0;
 }
 
-/* Returns the score of a vertex. *alike is set when all siblings of the vertex have an equal score. */
+/* Returns the score of a vertex. *alike: set when all siblings of the vertex have an equal score. */
 static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *alike)
 {
     int top = lua_gettop(L), type;

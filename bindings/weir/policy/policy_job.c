@@ -3,7 +3,7 @@
  *
  * What only the caller of a match knows of a job (the user, ...) comes from the caller's table `about`, which stays in
  * the caller's lua_State. A table of requests is made for each match, and is the current table of the lua_State of the
- * hooks while the match runs: requests by number of the resource + 1, and besides T_OUTER, T_JOB and T_ABOUT.
+ * hooks while the match runs: requests by number of the resource + 1, and also T_OUTER, T_JOB and T_ABOUT.
  * Invariant: T_JOB is read only from tables that are current or outer of a current table. */
 #include "handle/request.h"
 #include "handle/support.h"
@@ -65,7 +65,7 @@ static struct policy_job *job_of(lua_State *S)
     return job;
 }
 
-/* ---- what the caller told ---- */
+/* ---- facts from the caller ---- */
 
 /* A field of `about`: a text, which the table keeps alive, or a number. */
 struct told {
@@ -93,7 +93,7 @@ static int look_up(lua_State *L)
     return 0;
 }
 
-/* Pushes a field told by the caller of the match, nil where the caller has told nothing; returns the type. The field
+/* Pushes a field given by the caller of the match, nil where the caller has given none; returns the type. The field
  * makes the answer of the policy personal: an equal request of a different job may get a different answer. `requests`
  * is the index of the table of requests. */
 static int push_told(lua_State *S, int requests, const struct policy_job *job, const char *key)
@@ -255,7 +255,7 @@ static void push_duration(lua_State *S, const struct policy_job *job)
     weirlua_push_time(S, job->duration ? job->duration : own);
 }
 
-/* Pushes the attributes of the jobspec: a text told by the caller where jobs with different attributes share a request.
+/* Pushes the attributes of the jobspec: a text from the caller where jobs with different attributes share a request.
  * Index 3 has the requests. */
 static void push_attributes(lua_State *S, const struct policy_job *job)
 {
@@ -346,7 +346,7 @@ void weirlua_push_about(lua_State *L, int options)
     }
 }
 
-/* Pushes a field that the caller may have told. Returns false for an unknown field. */
+/* Pushes a field that the caller may have given. Returns false for an unknown field. */
 static bool push_about(lua_State *S, const struct policy_job *job, const char *key)
 {
     int i = weirlua_word(about_fields, key);

@@ -90,9 +90,9 @@ static void push_reads(lua_State *L, struct policy *p)
     lua_pop(S, 1);
 }
 
-/* policy:profile(true) starts anew, policy:profile(false) ends; without an argument: {hooks = {evaluate = {calls,
- * seconds}}, lines = {[line] = samples}, samples = n, reads = {field = n}}, or nil unless started. A trusted policy has
- * no lines and no reads; each query resets the reads. */
+/* policy:profile(true) starts a new profile, policy:profile(false) ends; without an argument: {hooks = {evaluate =
+ * {calls, seconds}}, lines = {[line] = samples}, samples = n, reads = {field = n}}, or nil unless started. A trusted
+ * policy has no lines and no reads; each query resets the reads. */
 int weirlua_policy_profile(lua_State *L)
 {
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);

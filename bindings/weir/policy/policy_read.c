@@ -122,11 +122,11 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   and evaluate is not called for the others (the cores of a socket: one call a socket). A score is remembered until
  *   something that evaluate read has changed, unless evaluate changes variables outside of the function, or reads
  *   available, jobs, uses, or random numbers: then evaluate is called for each candidate of each match.
- * @field evaluate_siblings: function? -- fun(v: vertex, request: request, ...): number?. Beside evaluate: a part of the
- *   score that all siblings of the type of v share, such as what is read of the parent or of the rack; the score is
- *   the sum of both results, and nil from either means no candidate. The part is remembered once for all siblings:
- *   where evaluate itself read the free cores of a rack, each job would make the scores of all nodes of the rack
- *   stale.
+ * @field evaluate_siblings: function? -- fun(v: vertex, request: request, ...): number?. In addition to evaluate: a
+ * part of the score that all siblings of the type of v share, such as what is read of the parent or of the rack; the
+ * score is the sum of both results, and nil from either means no candidate. The part is remembered once for all
+ * siblings: where evaluate itself read the free cores of a rack, each job would make the scores of all nodes of the
+ * rack stale.
  * @field select: function | choice | string | nil -- fun(candidates: vertex[], request: request, min: integer,
  *   max: integer, scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of
  *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining
@@ -379,7 +379,7 @@ int weirlua_policy_read(lua_State *L)
 {
     static void (*const readers[])(lua_State * L, struct policy_spec * spec) = {
         read_order,   read_types, read_fields, read_candidates, read_subsystem,
-        read_options, read_state, read_rotate, read_select}; /* the turn goes by order and state, the choice by options
+        read_options, read_state, read_rotate, read_select}; /* the turn follows order and state, the choice by options
                                                               */
     struct policy_spec *spec = lua_touserdata(L, 2);
 

@@ -1,10 +1,10 @@
-/* policy_scores.c - scores that the core remembers for a policy in a sandbox: the call of evaluate that tells what is
- * read, and the key that stands for the rest: the fields of the request that evaluate has read, and the variables of
+/* policy_scores.c - scores that the core remembers for a policy in a sandbox: the call of evaluate that records what is
+ * read, and the key that represents the rest: the fields of the request that evaluate has read, and the variables of
  * the policy. Invariant: no function here raises; a policy whose scores cannot be remembered is called as ever, and
  * `why` says why.
  *
  * evaluate may read variables outside of the function, such as those that init or admit has set. A digest of
- * all values that evaluate can reach stands for these in the key. Where evaluate itself changes a value, scores depend
+ * all values that evaluate can reach represents these in the key. Where evaluate itself changes a value, scores depend
  * on the order of the calls, and are not remembered. */
 #include "handle/support.h"
 #include "handle/vertex.h"
@@ -145,7 +145,7 @@ static int request_index(lua_State *S)
 {
     const char *name = lua_type(S, 2) == LUA_TSTRING ? lua_tostring(S, 2) : NULL;
 
-    /* The job records reads of its fields, and ends_within() the duration that was asked about. */
+    /* The job records reads of its fields, and ends_within() the duration that was compared. */
     if (name && strcmp(name, "options") != 0 && strcmp(name, "job") != 0 && strcmp(name, "ends_within") != 0)
         weirlua_scores_note(S, "", name);
     lua_rawgetp(S, 1, &request_key);
@@ -379,8 +379,8 @@ static int run_score(lua_State *S)
     return 0;
 }
 
-/* A call that raised: the match goes on as ever, and raises where the vertex is a candidate; but the end of a budget,
- * of memory too, ends the match. */
+/* A call that raised: the match continues as usual, and raises where the vertex is a candidate; but the end of a
+ * budget, of memory too, ends the match. */
 static int raised(struct hooks *h, struct policy_memory *m, int hook, int rc)
 {
     if (h->policy->sandbox.exhausted || rc == LUA_ERRMEM) {
@@ -431,7 +431,7 @@ static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir
     if (rc != LUA_OK)
         return raised(h, m, hook, rc);
     if (sb->unfollowed || weir_read_trouble(g)) {
-        sb->seeded = sb->turn - 1; /* random numbers begin anew: this call must not tell in the calls that count */
+        sb->seeded = sb->turn - 1; /* random numbers start again: this call must not affect the calls that count */
         return forget(m, "it reads %s", sb->unfollowed ? sb->unfollowed : weir_read_trouble(g));
     }
     return 1;

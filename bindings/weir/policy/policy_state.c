@@ -204,7 +204,7 @@ static void push_merged(lua_State *S, const char *text, const struct policy_spec
         if (lua_rawget(S, saved) == lua_type(S, -2)) {
             lua_pushvalue(S, -3);
             lua_insert(S, -2);
-            lua_rawset(S, declared); /* of an existing key: the loop goes on */
+            lua_rawset(S, declared); /* of an existing key: the loop continues */
         } else {
             lua_pop(S, 1);
         }

@@ -135,7 +135,7 @@ void weirlua_sandbox_place(lua_State *S, char *buf, size_t size)
         snprintf(buf, size, "%s:%d: ", ar.short_src, ar.currentline);
 }
 
-/* Called when memory is refused. Lua then collects all garbage and asks again, at a cost proportional to the memory in
+/* Called when memory is refused. Lua then collects all garbage and tries again, at a cost proportional to the memory in
  * use: the collection is charged, so that the budget ends a script with full memory. Notes the place, since errors of
  * memory have no place. */
 static void *refuse(struct sandbox *sb)

@@ -18,7 +18,7 @@
     1000                  /* steps of a cheap pattern charged as one step: most patterns take far fewer steps than the \
                            * bound */
 #define COMPARED       32 /* bytes compared in the time of a step */
-#define ZERO_BYTE      8  /* steps to compare a byte: strcoll is called anew after each zero byte */
+#define ZERO_BYTE      8  /* steps to compare a byte: strcoll is called again after each zero byte */
 #define ELEMENT        8  /* steps for an element of a table */
 #define DIRECTIVE      500 /* steps for a directive of string.format */
 #define SORTED_AT_ONCE 512 /* elements sorted by the original without a check of the budget */
@@ -515,7 +515,7 @@ int weirlua_policy_print(lua_State *L)
     return 1;
 }
 
-/* print(...): a line on stderr, with the place of the call in front. Writes nothing unless asked. */
+/* print(...): a line on stderr, with the place of the call in front. Writes nothing unless enabled. */
 static int safe_print(lua_State *S)
 {
     int n = lua_gettop(S);

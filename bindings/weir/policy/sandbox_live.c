@@ -168,7 +168,7 @@ struct source {
     size_t len, prelude_len;
 };
 
-/* resume(coroutine, ...): resumes, and tells the sandbox which coroutine runs. Upvalue 1: the original. */
+/* resume(coroutine, ...): resumes, and informs the sandbox which coroutine runs. Upvalue 1: the original. */
 static int resume(lua_State *S)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);

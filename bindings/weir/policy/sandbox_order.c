@@ -1,5 +1,5 @@
 /* sandbox_order.c - removes differences between runs of a policy: fixes the order of pairs, hides addresses in texts,
- * and seeds random numbers anew in each match. Invariant: no value visible to a policy depends on an address or on the
+ * and reseeds random numbers in each match. Invariant: no value visible to a policy depends on an address or on the
  * seed of Lua's hash tables. */
 #include "handle/support.h"
 #include "policy/charge.h"

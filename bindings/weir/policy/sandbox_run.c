@@ -81,7 +81,7 @@ static int source(lua_State *S)
     return 1;
 }
 
-/* limit(message): raises for a text that asks for too much. The error ends the script, like the end of a budget. */
+/* limit(message): raises for a text that requests too much. The error ends the script, like the end of a budget. */
 static int limit(lua_State *S)
 {
     luaL_checkstring(S, 1);

@@ -1,5 +1,5 @@
-/* siphash.h - SipHash-2-4 with 128 bits of result, over 64-bit words. Without the key nobody can make two inputs with
- * equal digests, so that equal digests may stand for equal inputs. */
+/* siphash.h - SipHash-2-4 with 128 bits of result, over 64-bit words. Without the key it is infeasible to make two
+ * inputs with equal digests, so that equal digests may be taken for equal inputs. */
 #ifndef WEIRLUA_SIPHASH_H
 #define WEIRLUA_SIPHASH_H
 

@@ -9,7 +9,7 @@
  * function from the order of submission of a job and the name of a field to the value, 5 numbers by value. */
 enum { FLAT_PLACER = 1, FLAT_ERROR, FLAT_POLICY, FLAT_ASK, FLAT_NUMBERS, FLAT_USER_VALUES = FLAT_NUMBERS };
 
-/* What a job has besides its times and units, in the order of flat_job.about. */
+/* The facts of a job other than its times and units, in the order of flat_job.about. */
 #define FLAT_ABOUT_NAMES "user", "qos", "priority", "preemptible", "name", "bank", "project", "queue", "urgency"
 
 /* Puts the simulator at index 1, which has the sandbox, in the place of the queue of the policy. weight: the units that

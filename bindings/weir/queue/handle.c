@@ -436,7 +436,7 @@ static int flat_method_resume(lua_State *L)
     return tell_entered(L, s, job, flat_resume(s, job, began));
 }
 
-/* s:run([limit]): goes on to the end, or until the clock is at `limit`, with a limit of work for one call. Returns
+/* s:run([limit]): runs to the end, or until the clock is at `limit`, with a limit of work for one call. Returns
  * whether more is left; or what tell_late() says. */
 static int flat_method_run(lua_State *L)
 {

@@ -3,10 +3,10 @@
  * afterwards. Invariant: outside of main and of guarded() the program's own signal handling is in force.
  *
  * guarded(f, ...) is pcall for input of a person: after the signal every instruction of f fails until guarded returns,
- * so that no loop around a pcall goes on. watch(co) makes a coroutine check for the signal too, since coroutines have
+ * so that no loop around a pcall continues. watch(co) makes a coroutine check for the signal too, since coroutines have
  * hooks of their own.
  *
- * limited(seconds, f, ...) makes functions of the core end early once the time is over; the Lua code of f goes on. */
+ * limited(seconds, f, ...) makes functions of the core end early once the time is over; the Lua code of f continues. */
 #include <math.h>
 #include <signal.h>
 #include <sys/time.h>

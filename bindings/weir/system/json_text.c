@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 200
-#define VALUE     100  /* bytes charged for a value; a text is charged by length besides */
+#define VALUE     100  /* bytes charged for a value; a text is also charged by length */
 #define SHORT     4096 /* bytes */
 
 /* A text under construction. Short texts stay on the C stack and make no garbage. A table found in several places is

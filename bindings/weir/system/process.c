@@ -1,5 +1,5 @@
-/* process.c - functions of the system that a service needs beside the event loop: the user at the far end of a socket,
- * the service manager's sockets, locks, private files, memory. For Linux. */
+/* process.c - functions of the system that a service needs in addition to the event loop: the user at the far end of a
+ * socket, the service manager's sockets, locks, private files, memory. For Linux. */
 #include "handle/support.h"
 #include "system/system.h"
 
@@ -61,8 +61,8 @@ static int process_peer(lua_State *L)
     return 1;
 }
 
-/* hung_up(fd): whether the far end of a connection is closed for both directions. The end of input tells of one
- * direction only. Over TCP the far end is known to be closed after a reset, not before. */
+/* hung_up(fd): whether the far end of a connection is closed for both directions. The end of input shows the close of
+ * one direction only. Over TCP the far end is known to be closed after a reset, not before. */
 static int process_hung_up(lua_State *L)
 {
     struct pollfd one = {.fd = check_fd(L, 1)};

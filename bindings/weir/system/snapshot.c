@@ -9,17 +9,13 @@
  *                   a child that runs f(write) without limits, with the files of the process open; or nil, message,
  *                   code. The child ignores SIGINT and SIGHUP, as the parent decides what an interrupt means, and is
  *                   killed when the parent ends. With options the child has no file of the process open but standard
- *                   error: priority `nice`, `memory` bytes at most besides those mapped at the fork, and with `input`
- *                   a pipe for its standard input
- *   any_ready(children, seconds)
- *                   the index of the first child that has written, or whose pipe has ended; nil where none has within
- *                   the seconds, or where a signal came
- *   child:input()   the descriptor that writes to the standard input; the caller has to close the descriptor
- *   child:read()    text that the child has written, waiting for it; nil at the end of the pipe
- *   child:take()    the descriptor of the pipe; the caller has to close the descriptor
- *   child:kill()    ends the child at once
- *   child:reap()    nil while the child runs; then the kind of end ("done", "raised", "answer", "memory" or "killed"),
- *                   and the processor time of the child in seconds
+ *                   error: priority `nice`, `memory` bytes at most in addition to those mapped at the fork, and with
+ * `input` a pipe for its standard input any_ready(children, seconds) the index of the first child that has written, or
+ * whose pipe has ended; nil where none has within the seconds, or where a signal came child:input()   the descriptor
+ * that writes to the standard input; the caller has to close the descriptor child:read()    text that the child has
+ * written, waiting for it; nil at the end of the pipe child:take()    the descriptor of the pipe; the caller has to
+ * close the descriptor child:kill()    ends the child at once child:reap()    nil while the child runs; then the kind
+ * of end ("done", "raised", "answer", "memory" or "killed"), and the processor time of the child in seconds
  *
  * Invariant: only the handle of a child waits for the child, so that no further process gets the process id before. */
 #include "handle/support.h"

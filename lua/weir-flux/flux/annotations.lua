@@ -1,6 +1,6 @@
 --- annotations.lua - annotations of pending and starting jobs (RFC 27): t_estimate, reason_pending, resource_summary, and as
 --- Fluxion writes it selection_type: "reserved" for a job with a reservation, at its start "backfill" for one that starts
---- beside reservations of others, else "immediate".
+--- next to reservations of others, else "immediate".
 --- Only a few are written at a time, and only changed ones.
 
 local about = require "weir.about"
@@ -110,7 +110,7 @@ end
 --- Returns a sentence about the first type of which too little is up and free now, or nil.
 function M:short(request) return too_little(self, request, true) end
 
--- Returns what the constraint of a request asks for that is nowhere, or the constraint: " (constraint: property=a)".
+-- Returns what the constraint of a request names that does not exist, or the constraint: " (constraint: property=a)".
 local function about_constraint(report, request)
   local names = tables.map(report.missing or {}, function(property) return ('"%s"'):format(property.name) end)
   if #names > 0 then return (" Nothing has the property %s."):format(table.concat(names, ", ")) end

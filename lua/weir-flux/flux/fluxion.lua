@@ -1,6 +1,6 @@
 --- fluxion.lua - the requests that users and tools send to Fluxion's modules (sched-fluxion-resource.*,
--- sched-fluxion-qmanager.*), answered for the machine and the jobs of this scheduler: what `flux ion-resource` asks, so that scripts
--- go on after a switch. fluxion_jobs.lua has the requests that take resources beside the jobs of Flux.
+-- sched-fluxion-qmanager.*), answered for the machine and the jobs of this scheduler: the requests of `flux ion-resource`, so that scripts
+-- work after a switch. fluxion_jobs.lua has the requests that take resources outside of the jobs of Flux.
 --
 -- M.answer(scheduler, topic, payload) returns JSON text; or nil, message, code. M.slow: topics answered in a forked copy.
 
@@ -170,7 +170,7 @@ function ANSWER.set_status(self, given)
   return "{}"
 end
 
--- Returns why a graph cannot be added, or nil: a node of the graph has a rank of a node elsewhere in the machine.
+-- Returns why a graph cannot be added, or nil: a node of the graph has a rank of another node in the machine.
 local function wrong_rank(self, graph)
   for v in graph:walk { type = "node" } do
     if v.rank and self.follow.targets.all:has(v.rank) and not self.graph:vertex(v.path) then

@@ -1,4 +1,4 @@
---- fluxion_jobs.lua - resources taken beside Flux: the requests match, update, cancel, partial-cancel and info to
+--- fluxion_jobs.lua - resources taken outside of Flux's jobs: the requests match, update, cancel, partial-cancel and info to
 -- sched-fluxion-resource. What match allocate or update takes is booked in the engine under the number that was given, like the
 -- resources of a job, and no job of Flux gets it until it is cancelled. Nothing of it outlives the module, as with Fluxion.
 --
@@ -13,7 +13,7 @@ local rset = require "weir.rset"
 local M = {}
 
 local encode = core.json_encode
-local LARGEST = (1 << 53) - 1 -- numbers that all readers of JSON tell apart
+local LARGEST = (1 << 53) - 1 -- numbers that all readers of JSON distinguish
 
 -- The number in the engine, where no job is 0, of resources with the number 0; and back.
 local ZERO = LARGEST + 1
@@ -32,7 +32,7 @@ local function beside(self, id)
   return a
 end
 
--- Tells the queue policies that resources have become free, or that a reservation was made or dropped.
+-- Notifies the queue policies that resources have become free, or that a reservation was made or dropped.
 local function changed(self)
   self.releases, self.promises, self.dirty = self.releases + 1, self.promises + 1, true
   self.queues:tell_all("change", true)
@@ -50,14 +50,14 @@ local function format_of(self)
   return format == "rv1" and "rv1" or "rv1_nosched"
 end
 
--- Returns the answer for resources, whose times are told in whole seconds, as scripts compute with them.
+-- Returns the answer for resources, whose times are in whole seconds, as scripts compute with them.
 local function answer(self, id, status, a)
   local R = self:written(a, format_of(self))
   for _, key in ipairs { "starttime", "expiration" } do R = R:gsub(('("%s":%%d+)%%.%%d+'):format(key), "%1", 1) end
   return encode { jobid = id, status = status, overhead = self.times.last, R = R, at = math.floor(a.at) }
 end
 
--- Returns whether a start is the expected end of a job past its time: such an end is a guess, made anew while the job goes on.
+-- Returns whether a start is the expected end of a job past its time: such an end is a guess, repeated while the job runs.
 local function is_guess(self, t)
   for _, job in pairs(self.jobs) do
     if job.state == "running" and job.first_due and job.due == t then return true end
@@ -67,7 +67,7 @@ end
 
 local MODES = { allocate = "now", allocate_with_satisfiability = "now", allocate_orelse_reserve = "reserve",
   without_allocating = "preview", without_allocating_future = "reserve", satisfiability = "feasible" }
-local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts tell apart
+local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts distinguish
 local STATUS = { allocated = "ALLOCATED", reserved = "RESERVED" }
 
 -- Returns a type of a list of resources that no vertex has, or nil.
@@ -132,7 +132,7 @@ end
 
 --- Answers {cmd =, jobid =, jobspec = text} with {"jobid", "status", "overhead", "R", "at"}. The commands allocate,
 --- allocate_with_satisfiability and allocate_orelse_reserve take resources; without_allocating, without_allocating_future and
---- satisfiability tell what a job would get.
+--- satisfiability return what a job would get.
 function M.match(self, given)
   local mode = MODES[given.cmd]
   if not mode then return nil, ("match: there is no command %s"):format(tostring(given.cmd)), "invalid" end
@@ -205,7 +205,7 @@ function M.info(self, given)
   return encode { jobid = given.jobid, status = STATUS[a.state], at = math.floor(a.at), overhead = 0.0 }
 end
 
---- Answers with {"jobid"}: an unused number, one above the largest number of resources taken beside Flux; the first is 0.
+--- Answers with {"jobid"}: an unused number, one above the largest number of resources taken outside of Flux's jobs; the first is 0.
 function M.next_jobid(self)
   local last = -1
   for _, a in ipairs(self.engine:jobs()) do

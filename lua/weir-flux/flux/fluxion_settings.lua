@@ -224,7 +224,7 @@ function M.parameters(qmanager, names)
   return own
 end
 
---- Returns the settings that the tables of Fluxion in a configuration stand for, as a table [sched-weir], and notes, a
+--- Returns the settings that the tables of Fluxion in a configuration mean, as a table [sched-weir], and notes, a
 --- list of {level, text, refused: Fluxion does not load with this value}, and the tables themselves as {qmanager =, resource =}.
 --- Without such tables: nil.
 function M.read(config)

@@ -1,5 +1,5 @@
---- future.lua - plays what comes in a copy of the scheduler of a Flux instance: every job ends when its time is over, nobody
---- else comes, and the policies decide as they do now. The scheduler is of no use afterwards, so this is called in a forked copy.
+--- future.lua - plays what comes in a copy of the scheduler of a Flux instance: every job ends when its time is over, no job
+--- is added, and the policies decide as they do now. The scheduler is of no use afterwards, so this is called in a forked copy.
 
 local core = require "weir.core"
 
@@ -7,7 +7,7 @@ local M = {}
 
 local EVENTS = 100000 -- turns of a forecast
 
--- Returns the time of the next event: the end of a running job, the start of a reservation, a time that a policy has asked for.
+-- Returns the time of the next event: the end of a running job, the start of a reservation, a time that a policy has requested.
 local function next_event(self)
   local event = self.due:peek()
   while event and (event.job.state ~= "running" or event.job.due ~= event.time) do
@@ -52,7 +52,7 @@ local function mute(self, now)
   self.dirty = true
 end
 
---- Plays on until done() is true, which is asked after each step. Returns "done"; "never" where nothing happens any more; nil
+--- Continues until done() is true, which is called after each step. Returns "done"; "never" where nothing happens any more; nil
 --- where that takes more than so many seconds.
 function M.play(self, done, seconds)
   local now, deadline = self.now, core.clock() + seconds

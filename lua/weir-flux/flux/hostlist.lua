@@ -17,7 +17,7 @@ local function expressions(text)
   end
 end
 
--- Returns the number of digits that RFC 29 gives at least to all numbers beside a first one: 1 without leading zeros.
+-- Returns the number of digits that RFC 29 gives at least to all numbers next to a first one: 1 without leading zeros.
 local function padding(range)
   local digits = range:match "^%d+" or ""
   return #digits > 1 and digits:sub(1, 1) == "0" and #digits or 1
@@ -48,7 +48,7 @@ function M.read(text)
 end
 
 --- Returns the text of a list of Flux for the text of a list in RFC 29 that read() or a hostlist made: neighbours with
---- one prefix share brackets, whatever leading zeros they have.
+--- one prefix share brackets, with any leading zeros.
 function M.write(text)
   local parts, last = {}, nil
   for prefix, numbers, suffix in expressions(text) do

@@ -52,7 +52,7 @@ end
 
 -- ---- the machine ----------------------------------------------------------------------------------------------------
 
--- Handles the loss of a reservation, and tells the queue policy.
+-- Handles the loss of a reservation, and notifies the queue policy.
 local function lost(self, id)
   local job = self.jobs[id]
   if not job then return end
@@ -195,7 +195,7 @@ function M:begin(job)
   self.answer.alloc(job.id, self:R(a, job.queue), self.annotations:start(job, a))
 end
 
---- Returns the R of an allocation in a format; with as-fluxion without the number of slots, which Fluxion does not tell.
+--- Returns the R of an allocation in a format; with as-fluxion without the number of slots, which Fluxion omits.
 function M:written(a, format)
   local text = assert(a:format(format))
   return self.settings["as-fluxion"] == "true" and text:gsub(',"nslots":%d+', "", 1) or text
@@ -353,7 +353,7 @@ local function in_their_words(why)
 end
 
 -- Returns the job of a message, an allocation request or a question, without state; or nil, message, code. A jobspec that
--- reveals a mistake of weir's is refused as well: the scheduler goes on.
+-- reveals a mistake of weir's is refused as well: the scheduler continues.
 local function read_job(self, message)
   local results = table.pack(xpcall(read_plainly, debug.traceback, self, message))
   if results[1] and results[2] then return results[2] end
@@ -408,7 +408,7 @@ function M:behind(job)
   end
 end
 
---- Removes a job in any state, and tells its queue policy.
+--- Removes a job in any state, and notifies its queue policy.
 function M:leave(job)
   local running = job.state == "running"
   broker.unreserve(self, job)
@@ -471,7 +471,7 @@ function M:cancel(text)
   return true
 end
 
---- Handles a preempted job that goes on.
+--- Handles a preempted job that continues.
 function M:spared(text)
   local job = self.jobs[(decode(text) or {}).id]
   if job then preempt.spare(self, job) end
@@ -607,7 +607,7 @@ end
 
 -- ---- time -----------------------------------------------------------------------------------------------------------
 
---- Reads the clock; during a pass the clock stands still.
+--- Reads the clock; during a pass the clock stops.
 function M:tick()
   if not self.queues.passing then self.now = math.max(self.now, instant.of(self.clock())) end
 end

@@ -38,7 +38,7 @@ end
 
 local function word(value) return type(value) == "string" and value or nil end
 
--- Keys of attributes.system that are large, and tell a policy nothing.
+-- Keys of attributes.system that are large, and useless to a policy.
 local LARGE = { environment = true, files = true }
 
 -- The attributes of a jobspec as JSON, for policies.
@@ -50,7 +50,7 @@ local function attributes_text(attributes, given)
   return core.json_encode { system = system, user = attributes.user }
 end
 
---- Returns the parts of a jobspec read besides the request: {duration =, preemptible = seconds or nil, queue =, qos =,
+--- Returns the parts of a jobspec other than the request: {duration =, preemptible = seconds or nil, queue =, qos =,
 --- bank =, project =, name =, attributes = as JSON}.
 function M.about(spec)
   local attributes, given = system_of(spec)
@@ -61,7 +61,7 @@ function M.about(spec)
     preemptible = type(after) == "number" and after >= 0 and after or nil }
 end
 
---- Returns the request of a jobspec as text; or nil, message. `flexible`: slots beside each other are alternatives, as Fluxion's
+--- Returns the request of a jobspec as text; or nil, message. `flexible`: sibling slots are alternatives, as Fluxion's
 --- flexible traverser reads them; RFC 14 wants all slots.
 function M.read(spec, requires)
   if type(spec) ~= "table" then return nil, "a jobspec is an object" end
@@ -88,7 +88,7 @@ local function only_slots(list)
   return #list > 1
 end
 
--- Turns slots beside each other into or_slots, in a list and below. What is no list is left for the parser to refuse.
+-- Turns sibling slots into or_slots, in a list and below. What is no list is left for the parser to refuse.
 local function loosen(list)
   if type(list) ~= "table" then return end
   local any = only_slots(list)
@@ -100,8 +100,8 @@ local function loosen(list)
   end
 end
 
---- Returns the request of a jobspec as text; or nil, message. `flexible`: slots beside each other are alternatives, as Fluxion's
---- traverser of that name reads them, and not all wanted, as RFC 14 says.
+--- Returns the request of a jobspec as text; or nil, message. `flexible`: sibling slots are alternatives, as Fluxion's
+--- traverser of that name reads them, and not all requested, as RFC 14 says.
 function M.request(text, flexible)
   local doc = flexible and core.document(text, { format = text:match "^%s*{" and "json" or "yaml" })
   if type(doc) ~= "table" then return weir.request(text, "jobspec") end

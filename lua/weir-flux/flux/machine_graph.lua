@@ -1,5 +1,5 @@
 --- machine_graph.lua - the graph of the machine of an instance: under "scheduling" in its R, or in the file of the setting load-file. A
--- graph that cannot be used is told in the log, and the machine is that of R_lite; with as-fluxion it ends the scheduler, as it ends
+-- graph that cannot be used is reported in the log, and the machine is that of R_lite; with as-fluxion it ends the scheduler, as it ends
 -- Fluxion's, unless load-format is rv1exec_force.
 
 local core = require "weir.core"

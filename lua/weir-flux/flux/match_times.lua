@@ -1,5 +1,5 @@
---- match_times.lua - how long the matches of a scheduler take, counted as Fluxion's resource module counts and tells them: those that
--- found resources beside those that found none, in all and since the counts were cleared last. The variance is summed up by
+--- match_times.lua - how long the matches of a scheduler take, counted and reported as Fluxion's resource module does: those that
+-- found resources and those that found none, in all and since the counts were cleared last. The variance is summed up by
 -- Welford's method, match by match.
 
 -- Field: last, the seconds of the last match, 0 before the first.

@@ -1,4 +1,4 @@
---- nested.lua - the graph in the R of an instance inside another one. Flux gives the ranks and the ids of R_lite anew, from 0 on, and
+--- nested.lua - the graph in the R of an instance inside another one. Flux renumbers the ranks and the ids of R_lite from 0 on, and
 -- leaves the graph under "scheduling" as the outer scheduler wrote it, with the ranks and ids of the outer instance (RFC 20).
 
 local core = require "weir.core"
@@ -45,7 +45,7 @@ local function equal(a, b)
   return true
 end
 
--- Returns {rank in the graph = rank in R_lite}: by the names of hosts where they tell hosts apart, else in order. nil where the two do
+-- Returns {rank in the graph = rank in R_lite}: by the names of hosts where they distinguish hosts, else in order. nil where the two do
 -- not have equally many ranks.
 local function mapping(old, names, new, hosts)
   if #old ~= #new then return nil end
@@ -88,7 +88,7 @@ local function ranks_by_host(nodes, hosts)
 end
 
 --- Gives the nodes of a graph in an R, a table, and what is below them, the ranks of R_lite, where the graph has none: a graph that
---- was made by hand. Nodes are found by the names of hosts.
+--- was written by a person. Nodes are found by the names of hosts.
 function M.give_ranks(R)
   local graph = type(R) == "table" and type(R.scheduling) == "table" and R.scheduling.graph
   local nodes = type(graph) == "table" and type(graph.nodes) == "table" and graph.nodes

@@ -2,7 +2,7 @@
 -- plays its jobs on. It decides by the same code as the scheduler in force: queues with policies of their own, drained nodes,
 -- priorities, expirations.
 --
--- Events are ordered by time, then in the order in which they were told. The scheduler makes its passes when all events of a time are
+-- Events are ordered by time, then in the order in which they were sent. The scheduler makes its passes when all events of a time are
 -- handled. A job that its queue policy preempts ends at once.
 --
 -- Fields of a job: id, units (0 until it starts), runtime, state (waiting, running, over), start, stop (its end, once known),
@@ -16,7 +16,7 @@ local instant = require "weir.sim.instant"
 local M = {}
 M.__index = M
 
-local UNTOLD = 8e12  -- seconds from which on the runtime of a job stands for one that is not known
+local UNTOLD = 8e12  -- seconds from which on the runtime of a job means that it is not known
 local SECONDS = 60   -- of work for the passes of one time
 local SHORTEST = 1e-3 -- seconds between two passes where nothing else moves the clock
 
@@ -117,7 +117,7 @@ end
 --- Calls a function at a time, in the order of events.
 function M:at(time, action) self.events:push { time = math.max(instant.of(time), self.now), kind = 1, action = action } end
 
--- The next time at which the scheduler has work by itself: a reservation begins, a policy asked for it. That the expected end of a job
+-- The next time at which the scheduler has work by itself: a reservation begins, a policy requested it. That the expected end of a job
 -- is over it sees at the next event, as in Flux.
 local function own_time(s)
   local t = s.again or math.huge
@@ -198,7 +198,7 @@ function M.new(opts)
   ok, why = s:acquire(opts.acquire)
   if not ok then return nil, why, "invalid" end
   if s.placement.failed then return nil, s.placement.failed, "policy" end
-  s.R = function() return "" end -- nobody reads it
+  s.R = function() return "" end -- never read
   s.tell = function(_, event, job)
     local own = self.jobs[job.id]
     if event == "reserve" and own then

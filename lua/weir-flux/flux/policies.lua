@@ -7,7 +7,7 @@
 -- the last policy that worked takes its place, else FALLBACK: with a line in the log, a mark in `flux weir policy`, and
 -- a remark in the annotations of waiting jobs.
 --
--- Fields of the scheduler: placement = {failed = why the policy asked for is not in use, or nil, instead = the name of
+-- Fields of the scheduler: placement = {failed = why the requested policy is not in use, or nil, instead = the name of
 -- the policy in use then}, files = {path = stamp} under watch, stale = {path = why the file's contents are not in use},
 -- looked = time of the last look at the files.
 
@@ -166,7 +166,7 @@ function M.watch(self)
   self.stale = {}
 end
 
---- Reads the policies again where a file has changed. What cannot be used is told in the log and by `flux weir policy`, and the
+--- Reads the policies again where a file has changed. What cannot be used is reported in the log and by `flux weir policy`, and the
 --- policies in use stay.
 function M.look(self)
   if not next(self.files) or self.ticks() < self.looked + LOOK then return end
@@ -192,7 +192,7 @@ function M.wait(self) return next(self.files) and math.max(self.looked + LOOK - 
 
 -- ---- what is in use --------------------------------------------------------------------------------------------------
 
---- Returns a remark for a waiting job where a policy asked for is not in use, or starts nothing; or "".
+--- Returns a remark for a waiting job where a requested policy is not in use, or starts nothing; or "".
 function M.remark(self, job)
   local group = job.group
   if group and group.dead then return (" The queue policy has failed: %s."):format(group.failed) end
@@ -202,7 +202,7 @@ function M.remark(self, job)
   return ""
 end
 
---- Returns the policies in use as lines of text, each with a mark where it is not the one asked for, or not used to any effect.
+--- Returns the policies in use as lines of text, each with a mark where it is not the one requested, or without effect.
 function M.lines(self)
   local placed = self.placement
   local list = { "policy " .. (placed.failed and placed.instead or self.settings.policy)

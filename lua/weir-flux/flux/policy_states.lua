@@ -2,7 +2,7 @@
 -- which puts them into the key-value store of the instance, and the next scheduler begins with them. Nothing is done where no policy
 -- has a state. What was changed in the last DELAY seconds is saved when the module ends; only an instance that dies loses it.
 --
--- The states stand in the data of a root of the graph, see sim/queue_policy.lua and bindings/weir/policy/policy_state.c.
+-- The states are in the data of a root of the graph, see sim/queue_policy.lua and bindings/weir/policy/policy_state.c.
 
 local core = require "weir.core"
 local queue_policy = require "weir.sim.queue_policy"

@@ -30,7 +30,7 @@ function M.fits(self, job)
   return true
 end
 
--- Returns the first jobs of `victims` to be ended besides jobs leaving already; nil if ending all is not enough.
+-- Returns the first jobs of `victims` to be ended in addition to jobs leaving already; nil if ending all is not enough.
 -- Restores the schedules.
 local function choose(self, job, victims)
   local detached, chosen = {}, {}

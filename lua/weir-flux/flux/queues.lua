@@ -1,10 +1,10 @@
 --- queues.lua - the queue policies of a scheduler: one for each queue of Flux with a policy of its own, one for the queues that
--- require the same properties, and one for all remaining queues. So jobs that compete for the same resources stand in one
+-- require the same properties, and one for all remaining queues. So jobs that compete for the same resources are in one
 -- order, and a backlog in a queue with resources of its own keeps no other queue waiting. The jobs of a virtual queue (RFC 33)
--- stand in the order of its parent. Each policy runs in a sandbox
+-- are in the order of its parent. Each policy runs in a sandbox
 -- with the jobs of its queues, called a group; all policies place on one engine.
 --
--- Invariant: during a pass (a policy interrupted in the middle, to continue later) no policy is told anything; events
+-- Invariant: during a pass (a policy interrupted in the middle, to continue later) no policy is notified; events
 -- are deferred until the pass is over.
 --
 -- A policy that fails never keeps jobs from starting: the last policy of the group that finished a pass takes its place,
@@ -12,8 +12,8 @@
 -- failure, too.
 --
 -- Fields of a group: queue (names of queues, "" for the remaining ones), member (the first of them), sandbox, name, given
--- (what was asked for, with options), keeps (saves the state of the policy; nil for none), texts, passed (a pass has ended
--- well), good (the group whose policy replaces a failing one), failed (why the policy asked for is not in use), dead (FALLBACK
+-- (what was requested, with options), keeps (saves the state of the policy; nil for none), texts, passed (a pass has ended
+-- well), good (the group whose policy replaces a failing one), failed (why the requested policy is not in use), dead (FALLBACK
 -- has failed: nothing is called any more),
 -- running (its running jobs), complete, cancelled (jobs that have left running or waiting), idle (it starts nothing, see annotations.lua).
 
@@ -37,7 +37,7 @@ local function open(self, queue, x, texts)
   return { queue = queue, member = queue:match "^[^,]*", sandbox = sandbox, name = name, given = x, texts = texts, running = 0 }
 end
 
--- Tells a group of an event. A policy that fails is replaced.
+-- Notifies a group of an event. A policy that fails is replaced.
 local function tell(self, group, ...)
   if group.dead then return end
   local ok, why = group.sandbox:call(...)
@@ -84,7 +84,7 @@ end
 --- Returns the group of a queue.
 function M:of(queue) return self.by_queue[self.parents[queue] or queue or ""] or self.by_queue[""] end
 
---- Tells the group of a job of an event, at once or after the pass.
+--- Notifies the group of a job of an event, at once or after the pass.
 function M:tell(job, what, ...)
   if self.passing then
     self.deferred[#self.deferred + 1] = table.pack(job.group, what, job.id, ...)
@@ -93,7 +93,7 @@ function M:tell(job, what, ...)
   end
 end
 
---- Tells all groups of an event, at once or after the pass.
+--- Notifies all groups of an event, at once or after the pass.
 function M:tell_all(...)
   for _, group in ipairs(self.order) do
     if self.passing then self.deferred[#self.deferred + 1] = table.pack(group, ...) else tell(self, group, ...) end
@@ -120,7 +120,7 @@ end
 
 -- ---- passes ---------------------------------------------------------------------------------------------------------
 
--- Delivers deferred events in order, except to groups filled anew meanwhile.
+-- Delivers deferred events in order, except to groups refilled meanwhile.
 local function flush(self)
   local list = self.deferred
   self.deferred = {}

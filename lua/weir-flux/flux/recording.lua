@@ -19,8 +19,8 @@ local function list(...) return core.array { ... } end
 
 local ANSWERS = { "alloc", "annotate", "deny", "raise" }
 
---- Records the answers of a port from now on. Returns a function to be called ahead of each call of the service; or
---- nil, message. During a call the clock stands still, so that a repeated call sees equal times.
+--- Records the answers of a port from now on. Returns a function to be called before each call of the service; or
+--- nil, message. During a call the clock stops, so that a repeated call sees equal times.
 function M.start(path, port)
   local write, why = writer(path)
   if not write then return nil, why end

@@ -19,7 +19,7 @@ local why_text = require "weir.flux.why"
 local M = {}
 M.__index = M
 
--- Calls f(...), which changes nothing before it is sure to succeed. Where it raises, which is a mistake of weir's, the scheduler goes
+-- Calls f(...), which changes nothing before it is sure to succeed. Where it raises, which is a mistake of weir's, the scheduler runs
 -- on: nil, message, and the place in the log.
 local function guarded(self, what, f, ...)
   local results = table.pack(xpcall(f, debug.traceback, ...))
@@ -108,7 +108,7 @@ end
 
 --- Returns the text for reason_pending; to be called in a copy of the scheduler.
 function M:reason(text) return self.scheduler.annotations:reason(payload(text).id) end
---- copied notes the seconds needed for a copy; told takes the text found by a copy.
+--- copied notes the seconds needed for a copy; `told` takes the text found by a copy.
 function M:copied(seconds) self.scheduler.annotations:copied(tonumber(seconds)) end
 function M:told(text, reason) self.scheduler.annotations:told(payload(text).id, reason) end
 

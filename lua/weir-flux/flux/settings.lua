@@ -54,7 +54,7 @@ local KNOWN = {
   ["as-fluxion"] = { yes, "false" },     -- refuse, and write R, as Fluxion does
   ["load-file"] = { text, false },       -- the graph of the machine, in place of that in the R of the instance
   ["load-format"] = { one_of { "jgf", "jgf_shorthand", "grug", "hwloc", "rv1exec", "rv1exec_force" }, false },
-  traverser = { one_of { "simple", "flexible" }, "simple" }, -- flexible: slots beside each other are alternatives
+  traverser = { one_of { "simple", "flexible" }, "simple" }, -- flexible: sibling slots are alternatives
   watch = { yes, "false" },              -- whether policies are read again when their files change
   record = { text, false },              -- path of a recording, see recording.lua
 }
@@ -128,8 +128,8 @@ end
 --- names of queues, parents = {virtual queue = its parent}, texts = {path = source of a policy not readable here},
 --- argued = {name = true} for those given by arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and
 --- weir does not take, fluxion = {qmanager =, resource =}, these tables where they count. Or nil, message.
---- With as-fluxion what Fluxion refuses is refused, too, whatever spare says.
---- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading goes on.
+--- With as-fluxion what Fluxion refuses is refused, too, regardless of spare.
+--- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading continues.
 function M.read(arguments, config, texts, spare)
   local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {}, names = {}, parents = {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end

@@ -1,19 +1,19 @@
---- shadow.lua - other policies beside the scheduler of a Flux instance, on the same jobs, for as long as one likes: what the process that
+--- shadow.lua - other policies alongside the scheduler of a Flux instance, on the same jobs, as long as one likes: what the process that
 -- `flux weir shadow start` leaves behind computes, without I/O.
 --
--- It listens to what Flux tells anybody: the journal of jobs (job-manager.events-journal), the status of resources, the configuration.
+-- It listens to what Flux publishes: the journal of jobs (job-manager.events-journal), the status of resources, the configuration.
 -- So the scheduler in force, which may be Fluxion, sends nothing and knows nothing of it, and may be loaded again meanwhile.
 --
---   local s = shadow.open(asked, port)      asked: JSON text of {words = {"queue=easy"}, texts = {path = source}, force = {"policy=low"},
+--   local s = shadow.open(given, port)      given: JSON text of {words = {"queue=easy"}, texts = {path = source}, force = {"policy=low"},
 --                                           in_force = "low and fcfs", config = table, R = object}; port: clock = seconds since 1970,
 --                                           f58 = prefix of ids
---   s:hear("job", text)  s:hear("resource", text)  s:hear("config", text)  s:hear("queue", text)    keep what was told, to be worked on
---   s:work(seconds)      works on what was told; returns 0 while more is left, else the seconds until the next call
+--   s:hear("job", text)  s:hear("resource", text)  s:hear("config", text)  s:hear("queue", text)    keep the messages, to be processed
+--   s:work(seconds)      processes the messages; returns 0 while more is left, else the seconds until the next call
 --   s:status()           JSON text of {text =, page =, told =}
 --
 -- A job is submitted to the shadow when it gets a priority above 0, as it is sent to the scheduler then; it is taken back at a priority
--- of 0, when its jobspec changes, and while its queue is stopped. That a queue was stopped or started is not told by Flux: the process
--- asks every few seconds.
+-- of 0, when its jobspec changes, and while its queue is stopped. That a queue was stopped or started is not published by Flux: the process
+-- queries it every few seconds.
 
 local core = require "weir.core"
 local findings = require "weir.html.report.findings"
@@ -29,10 +29,10 @@ local M = {}
 M.__index = M
 
 local ANY = -1       -- the id in the journal's mark between what was and what is
-local MOST = 64 << 20 -- bytes kept that were told and not worked on
-local QUIET = 2      -- seconds after which nothing earlier is expected to be told
+local MOST = 64 << 20 -- bytes of messages kept that are not processed
+local QUIET = 2      -- seconds after which no earlier message is expected
 local SAME = 0.5     -- seconds that a start may differ by, as the scheduler in force takes its time
-local REST = 1       -- seconds between two calls where nothing is told
+local REST = 1       -- seconds between two calls without messages
 
 local function decode(text)
   local value = core.json_decode(text or "")
@@ -69,7 +69,7 @@ end
 -- Ends the shadow; why: what its status says from now on.
 local function finish(self, why) self.ended = self.ended or why end
 
--- Tells the shadow what has come up, gone down, or left.
+-- Informs the shadow what has come up, gone down, or left.
 local function on_resource(self, status)
   if not self.shadow then
     self.machine = status
@@ -185,7 +185,7 @@ end
 
 -- ---- queues -----------------------------------------------------------------------------------------------------------
 
--- Takes what is told of a queue: {name, "" for the only one, start = whether it is started}.
+-- Takes a message on a queue: {name, "" for the only one, start = whether it is started}.
 local function on_queue(self, x)
   if x.start ~= (self.stopped[x.name] or false) then return end -- as before
   self.stopped[x.name] = not x.start or nil
@@ -252,7 +252,7 @@ local function jobs_of(self)
   return running, tables.sort(waiting, "id")
 end
 
---- Begins to play at a time, when the journal has told what there was.
+--- Begins to play at a time, when the journal has sent the past.
 function M:begin(now)
   if self.shadow or self.ended then return end
   local running, waiting = jobs_of(self)
@@ -267,11 +267,11 @@ function M:begin(now)
   self.jobs_before = { running = #running, waiting = #waiting }
 end
 
--- ---- what is told, and asked ----------------------------------------------------------------------------------------
+-- ---- input and queries ----------------------------------------------------------------------------------------------
 
 local TOLD = { job = on_job, resource = on_resource, config = on_config, queue = on_queue }
 
---- Keeps what was told. kind: "job", a message of the journal; "resource", an answer to resource.status; "config", one to config.get;
+--- Keeps a message. kind: "job", a message of the journal; "resource", an answer to resource.status; "config", one to config.get;
 --- "queue", {name, start}, by one to job-manager.queue-status.
 function M:hear(kind, text)
   if self.ended then return true end
@@ -283,7 +283,7 @@ function M:hear(kind, text)
   return true
 end
 
--- Works on the first thing told.
+-- Processes the first message.
 local function work_on(self)
   local list = self.unread
   local entry = list[list.first]

@@ -1,4 +1,4 @@
---- try.lua - the starts of the waiting jobs of a Flux instance under other policies, beside the starts under the policies in
+--- try.lua - the starts of the waiting jobs of a Flux instance under other policies, next to the starts under the policies in
 --- force. M.text changes the given scheduler, so M.text is called in a forked copy, which forks once more for the policies in
 --- force.
 

@@ -1,4 +1,4 @@
---- why.lua - why a job waits in a Flux instance: the missing resources, the jobs ahead in the queue, the reservations in the
+--- why.lua - why a job waits in a Flux instance: the missing resources, the jobs before it in the queue, the reservations in the
 -- way, and the expected start. M.text changes the scheduler passed, so callers run M.text in a forked copy.
 --
 -- The expected start is found by playing the future in the copy (future.lua).
@@ -18,7 +18,7 @@ local M = {}
 --- The seconds of work for a forecast.
 M.SECONDS = 5
 
-local FEW = 3       -- jobs told by name
+local FEW = 3       -- jobs listed by name
 
 
 local function plural(n, word) return ("%d %s%s"):format(n, word, n == 1 and "" or "s") end
@@ -33,7 +33,7 @@ end
 
 -- ---- the queue -------------------------------------------------------------------------------------------------------
 
--- Returns the waiting jobs ahead of a job, in the order of its queue policy.
+-- Returns the waiting jobs before a job, in the order of its queue policy.
 local function ahead(self, job)
   local list = {}
   for _, id in ipairs(self.queues:waiting(job.group)) do
@@ -63,7 +63,7 @@ local function explained(self, job)
 end
 
 -- Returns a report as text, with job ids and times in the usual form. The start is of the job next to the reservations as they
--- are now, whatever the queue.
+-- are now, for any queue.
 local function in_words(self, report, prefix)
   local text = jobid.with_ids(explain_text.with_ranks(explain_text.text, report, 100), self.jobs, prefix)
   text = text:gsub("Earliest start: ", "Room for it, next to running and reserved jobs: ")

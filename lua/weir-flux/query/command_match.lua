@@ -49,7 +49,7 @@ local function finish(shell, name, path, found, text, code, elapsed)
   if books and quirks.uses_number(found, text, code) then session.counter = number + 1 end
 end
 
--- Runs an operation on the jobspec at a path. Returns whether multi-match goes on with the next jobspec.
+-- Runs an operation on the jobspec at a path. Returns whether multi-match continues with the next jobspec.
 local function run(shell, name, path)
   local session, started = shell.session, os.clock()
   local spec = files.read(path, "jobspec")

@@ -90,7 +90,7 @@ local function each_leaf(tree, f)
 end
 
 --- Parses an expression. Returns {tree, job (of the last key with a job id, or nil), usage (whether the expression
---- asks for usage)}; nil if the text is malformed.
+--- tests usage)}; nil if the text is malformed.
 function M.parse(text)
   local parser = setmetatable({ tokens = tokens_of(text), at = 1 }, Parser)
   local tree = parser:sequence(0)

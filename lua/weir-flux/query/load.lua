@@ -2,7 +2,7 @@
 -- output of resource-query: the number ("uniq_id"), and the rank where resource-query's differs from weir's.
 --
 -- A reader takes a text and options. A reader returns a graph and a function with the result {number (by vertex),
--- rank (a function of a vertex), paths (by vertex, as of machine:paths(); or nil where the graph tells)}; or nil and a
+-- rank (a function of a vertex), paths (by vertex, as of machine:paths(); or nil where the graph has them)}; or nil and a
 -- reason.
 
 local grug = require "weir.query.load_grug"

@@ -35,7 +35,7 @@ for _, level in ipairs { "L1", "L2", "L3" } do
   end
 end
 
--- Returns the number that a driver gives a GPU. Several objects can stand for a single GPU.
+-- Returns the number that a driver gives a GPU. Several objects can describe a single GPU.
 local function gpu(o)
   local name = o.name or ""
   local digits = name:match "^cuda(%d+)" or name:match "^rsmi(%d+)" or name:match "^opencl[^d]*d(%d+)"
@@ -87,7 +87,7 @@ function Build:walk(o, parent)
   for _, child in ipairs(o.children) do self:walk(child, v) end
 end
 
---- Reads hwloc XML; see load.lua for parameters and results. options.allowlist: the wanted types, separated by
+--- Reads hwloc XML; see load.lua for parameters and results. options.allowlist: the types to read, separated by
 --- commas.
 function M.read(text, options)
   local top, why = core.document(text, { format = "hwloc", source = options.source })

@@ -115,7 +115,7 @@ end
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
 
 -- Matches now, or else at the times that resource-query would try: the begins and ends of counted jobs (stale.lua; `minds`: its
--- quirk counts). A request that fits at none of these times is told from a request that never fits.
+-- quirk counts). A request that fits at none of these times is distinguished from one that never fits.
 local function match_at_points(session, text, operation, minds)
   local found, why, code = match_at(session, text, LATER[operation], 0)
   if found or code ~= "busy" then return found, why, code end
@@ -138,7 +138,7 @@ local function add_types(resources, types)
   return types
 end
 
--- Returns an error message if a jobspec is none to resource-query, or asks for unknown types. Reads the plain JSON or
+-- Returns an error message if a jobspec is none to resource-query, or requests unknown types. Reads the plain JSON or
 -- YAML, as weir may reject the jobspec.
 local function check_document(session, text)
   local document = core.document(text, { format = "yaml" })

@@ -118,7 +118,7 @@ end
 -- A node that is not shown, though nodes below are; nil without such nodes.
 local function hidden(v, children) return #children > 0 and { vertex = v, hidden = true, children = children } or nil end
 
--- Returns the node of v with the matching descendants. Quirk: if the expression asks for usage, vertices without counted
+-- Returns the node of v with the matching descendants. Quirk: if the expression tests usage, vertices without counted
 -- types are not shown, nor are vertices above that do not match themselves.
 function walk(search, v, above)
   local here = describe(search, v, above)

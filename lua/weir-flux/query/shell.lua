@@ -85,7 +85,7 @@ end
 
 local function with_trace(raised) return raised == "interrupted" and raised or debug.traceback(raised) end
 
---- Runs a line. Prints errors raised inside weir and goes on; an interrupt (Ctrl-C) is raised again.
+--- Runs a line. Prints errors raised inside weir and continues; an interrupt (Ctrl-C) is raised again.
 function M:run(line)
   local words = split(line)
   local run = words[1] and command(words[1])

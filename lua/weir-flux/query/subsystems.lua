@@ -99,7 +99,7 @@ local function paths_outside(copy, paths)
 end
 
 --- Returns the machine as seen through a set of subsystems; or nil and the name of a subsystem that is missing. Fields of the
---- result besides those of load.lua: `paths` by vertex, as from paths_of(), or nil if containment is the only
+--- result in addition to those of load.lua: `paths` by vertex, as from paths_of(), or nil if containment is the only
 --- subsystem; `elsewhere`, the paths of hidden vertices; `types`, the types of all vertices, shown or hidden.
 function M.restrict(machine, set)
   local graph = machine.graph

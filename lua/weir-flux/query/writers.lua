@@ -15,7 +15,7 @@ local WRITE = {
 
 function M.known(name) return WRITE[name] ~= nil end
 
---- Formats a tree; nil stands for an empty allocation. Returns a text; or nil and the name of an errno.
+--- Formats a tree; nil means an empty allocation. Returns a text; or nil and the name of an errno.
 function M.write(name, machine, tree, about)
   if not tree then return quirks.text_of_nothing(name) end
   return WRITE[name](machine, tree, about)

@@ -1,4 +1,4 @@
--- Fills the lowest nodes: all cores of node 0 come before any core of node 1, whatever the ids of the cores.
+-- Fills the lowest nodes: all cores of node 0 come before any core of node 1, regardless of the ids of the cores.
 return {
   name = "lonode",
   doc = "Lowest node first, then the lowest id within the node: fills node after node.",

@@ -77,7 +77,7 @@ local function unnest(list)
   return out
 end
 
--- Turns sibling slots into or_slots, if Fluxion's flexible reading is wanted. Labels of slots name tasks and may
+-- Turns sibling slots into or_slots, for Fluxion's flexible reading. Labels of slots name tasks and may
 -- repeat here, so the labels are numbered.
 local function mark(list, state, inside)
   if inside then list = unnest(list) end

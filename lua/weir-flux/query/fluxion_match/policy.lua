@@ -46,13 +46,13 @@ local function read_settings(text)
   return settings
 end
 
--- Returns the name of the policy file for some settings, apart from exclusive nodes.
+-- Returns the name of the policy file for some settings, except for exclusive nodes.
 local function file_of(settings)
   if settings.node_centric then return settings.high and "hinode" or "lonode" end
   return settings.high and "high" or "low"
 end
 
--- Returns a policy for stop_on_1_matches: the search goes where most is free and takes the first match; if the search
+-- Returns a policy for stop_on_1_matches: the search follows most free units and takes the first match; if the search
 -- found more than an allowed count, ids decide between the candidates.
 local function stopping(settings)
   local order = settings.high and "-id" or "id"
