@@ -1,5 +1,5 @@
 --- formats.lua - the formats that are written in Lua: trees, recipes and pictures. Adds them to the methods format, write and
---- save of graphs and of allocations, beside the formats of the core.
+--- save of graphs and of allocations, in addition to the formats of the core.
 
 local core = require "weir.core"
 local files = require "weir.files"

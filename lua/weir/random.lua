@@ -24,7 +24,7 @@ function M.fractions(seed)
   return function() return ((next_bits() >> 12) + 0.5) / (1 << 52) end
 end
 
---- Returns a 64-bit integer for a seed; those of neighbouring seeds are far apart.
+--- Returns a 64-bit integer for a seed; those of neighbouring seeds differ widely.
 function M.spread(seed) return seed * 0x2545F4914F6CDD1D end
 
 --- Returns a number from 0, below 1, for a whole number and a seed: equal arguments give equal numbers.

@@ -198,7 +198,7 @@ local function put(text, path)
   out.check(files.write(path, text))
 end
 
--- Tells the user about data that the format cannot hold, so that nobody misses the data later.
+-- Warns the user about data that the format cannot hold.
 local function tell_losses(g, path, format)
   local lost = g:losses(format)
   if lost and #lost > 0 then

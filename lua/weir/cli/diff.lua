@@ -81,7 +81,7 @@ local function vertices(steps, a, b)
   return pairs_of
 end
 
--- Where a key that weir does not know stands, by the key of the data of v, and the key; nil for a key of another kind.
+-- The place of a key that weir does not know, by the key of the data of v, and the key; nil for a key of another kind.
 local function place_of(key, v)
   local rest = key:match "^jgf%.graph%-metadata%.(.*)$"
   if rest then return "metadata of the graph", rest end

@@ -144,7 +144,7 @@ end
 
 -- ---- the command --------------------------------------------------------------------------------------------
 
--- Words that are no fields, and how what they mean is asked for.
+-- Words that are no fields, and the expressions for them.
 local MEANT = {
   partition = "property=NAME finds the nodes of a partition", feature = "property=NAME finds what has a feature",
   features = "property=NAME finds what has a feature", host = "name=node[0-3] finds nodes", hostname = "name=node[0-3] finds nodes",

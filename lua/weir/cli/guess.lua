@@ -35,7 +35,7 @@ local KINDS = {
 }
 
 --- Returns the words of the command for an existing file and further words: show for a machine, test for a scenario, policy check
---- for a policy, run for a script that calls functions of the module weir. Fails for a file that needs a machine besides. Returns
+--- for a policy, run for a script that calls functions of the module weir. Fails for a file that also needs a machine. Returns
 --- nil for a file that does not exist.
 function M.words(path, words)
   if not files.exists(path) then return nil end

@@ -75,7 +75,7 @@ local function show_help_of(name)
   out.line(table.concat(topics.lines(name), "\n"))
 end
 
--- Runs a command; `weir help match` runs `weir match --help`. Returns the exit status; nothing stands for 0.
+-- Runs a command; `weir help match` runs `weir match --help`. Returns the exit status; nothing means 0.
 local function dispatch(words)
   local first = words[1]
   if not first then return show_help() end

@@ -46,7 +46,7 @@ function M.resources(opts)
   return out.check(weir.resources(opts.resources or "local"))
 end
 
---- The option --granularity, beside weir.engine's.
+--- The option --granularity, like that of weir.engine.
 M.granularity_option = { nil, "granularity", "TYPE", "jobs get whole vertices of this type, such as rack, whatever part they request; or "
   .. "HIERARCHY:TYPE, or HIERARCHY: where jobs are searched for" }
 

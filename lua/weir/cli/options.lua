@@ -5,7 +5,7 @@
 --     min = 1, max = 1, operand = "JOB", machine = true, stop = true, meant = { reserve = "-m reserve ..." } }
 --
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
--- operand. `machine`: the machine may be the first operand, in place of -r. `meant` tells what to write in place of options
+-- operand. `machine`: the machine may be the first operand, in place of -r. `meant` has what to write in place of options
 -- that the command does not have. An option with `many` may be given several times; its value is a list. `min` and `max`
 -- bound a number.
 

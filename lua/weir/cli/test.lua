@@ -109,7 +109,7 @@ local function words_for(opts, list)
 end
 
 -- Runs f, which calls busted. busted and its libraries take every error, also an interrupt, for a failed test or a missing
--- module, so an interrupt is guarded, and raised anew. Returns the results of pcall.
+-- module, so an interrupt is guarded, and raised again. Returns the results of pcall.
 local function guarded(f)
   local done, result = core.guarded(f)
   if not done and result == "interrupted" then error(result, 0) end

@@ -23,7 +23,7 @@ local function state_above(v)
 end
 
 -- Returns units by type and state, below `top` (nil: everywhere); nil if all vertices are up. The state of a vertex
--- covers all descendants without a state besides "up".
+-- covers all descendants without a state other than "up".
 local function by_state(g, top)
   if #g:find "not state=up" == 0 then return nil end
   local sums, state = {}, {}

@@ -17,17 +17,17 @@
 --              {kind = "state", vertex =, state =},
 --              {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
 --   shortage   need against have, where the request falls short: see shortage.lua
---   missing    properties that the constraint asks for and no vertex has: {name =, near = the one meant, perhaps, known =
+--   missing    properties that the constraint names and no vertex has: {name =, near = the one meant, perhaps, known =
 --              all names}
 --   alternatives  true for a request with or_slots: the report then has no shortage
 --   alternative  of a request with xor_slots the alternative that the report is about: {number =, of =, text =}, the first
 --              of those that could start earliest, else that could ever start, else of all
---   levels     the fate of all vertices of each type asked for: {type =, need =, visited =, left =,
+--   levels     the fate of all vertices of each type requested: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, sorted by count, the largest first
 --   stats      of the match;  tries: number of matches made for the report;  cut: true where a limit ended
 --              the search early
 --   assumed    the assumptions, as texts (options down, up, release, without, constraint, policy)
---   where      the vertex examined: `asked`, the vertex of the question, or the nearest ancestor of a type asked for
+--   where      the vertex examined: `asked`, the vertex of the question, or the nearest ancestor of a type requested
 --   one_of     {type =, count =}: the request has several resources of the type of `where`, and the report is about one
 
 local core = require "weir.core"
@@ -71,7 +71,7 @@ local function name_of(x, field)
   return name
 end
 
--- The vertices of a graph that a path, names such as "node[3-5]" or an expression tell.
+-- The vertices of a graph that a path, names such as "node[3-5]" or an expression select.
 local function vertices_in(graph, x, field)
   local name = name_of(x, field)
   if not name:find "^[^/:=]*:?/" then return vertex_names.find(graph, name) end
@@ -103,7 +103,7 @@ local function assume_released(copy, list, said)
   return true
 end
 
--- Removes from a constraint all values for which `wanted(operator, value)` is true, and adds the number of removals to
+-- Removes from a constraint all values for which the function is true, and adds the number of removals to
 -- count[1]. Returns true when nothing is left of the constraint.
 local function strip(constraint, wanted, count)
   for operator, list in pairs(constraint) do
@@ -209,7 +209,7 @@ local function instances(place)
 end
 
 -- One instance of the first resource of a type, as a list, inside a slot if the resource is in a slot, and the number of
--- instances asked for; nil: the request has no such resource.
+-- instances requested; nil: the request has no such resource.
 local function only_resource(resources, type)
   for _, place in ipairs(shortage.places(resources)) do
     if place.value.type == type then
@@ -222,7 +222,7 @@ local function only_resource(resources, type)
 end
 
 -- Narrows the question to a vertex: to the resource of the vertex's type, or of the nearest ancestor's type that the
--- request names. Returns the type and the number of instances asked for, where there are several.
+-- request names. Returns the type and the number of instances requested, where there are several.
 local function narrow(trial)
   local v = trial.within
   while v do
@@ -282,7 +282,7 @@ local function find_causes(report, trial)
   if report.verdict == "busy" then find_start(report, trial) end
 end
 
--- Adds to a shortage what the levels tell: vertices reserved too soon, and the types there are where the type is none.
+-- Adds to a shortage the facts of the levels: vertices reserved too soon, and the types there are where the type is none.
 local function complete_shortage(report, graph)
   local s = report.shortage
   if not s or not s.type then return end
@@ -299,7 +299,7 @@ local function complete_shortage(report, graph)
   if #s.hierarchies == 0 then s.hierarchies = nil end
 end
 
--- Returns the properties that a constraint asks for and that no vertex has.
+-- Returns the properties that a constraint names and no vertex has.
 local function missing_properties(trial)
   local list = {}
   for _, ob in ipairs(trial.by.constraint) do

@@ -16,7 +16,7 @@
 --   reserved     vertices of `type` that are free now and reserved too soon
 --   flow         where units of a subsystem are short: {subsystem =, cut = {{path =, name =, left =, size =}...}, only =
 --                true where the part fits but for them}
---   known        where no vertex is of `type`: the types there are; hierarchies: the subsystems beside containment, if any;
+--   known        where no vertex is of `type`: the types there are; hierarchies: the subsystems other than containment, if any;
 --                near: the one meant, perhaps
 
 local tables = require "weir.tables"
@@ -64,7 +64,7 @@ local function is_contained(graph, type)
   return tables.any(graph:roots(), function(root) return root:nchildren() > 0 and (root.type == type or root:below(type) > 0) end)
 end
 
--- Whether a name stands for units of a subsystem.
+-- Whether a name means units of a subsystem.
 local function is_flow(trial, name)
   if not trial.flows then
     trial.flows = {}
@@ -182,7 +182,7 @@ local function is_above(trial, outer, inner)
   return tables.any(trial:of_type(outer), function(v) return trial:units(v, inner) > 0 end)
 end
 
--- Whether a slot must lie within one node.
+-- Whether a slot must be within one node.
 local function is_hosted(trial, slot)
   for _, r in ipairs(slot.with) do
     if not is_above(trial, "node", r.type) then return false end
@@ -202,7 +202,7 @@ local function level_of(trial, place)
   return level
 end
 
--- Whether resources stand side by side somewhere in a list.
+-- Whether some resources of a list are siblings.
 local function branches(list)
   return tables.any(M.places(list), function(place) return #place.holder > 1 end)
 end
@@ -263,7 +263,7 @@ local function best_below(trial, level, type)
   return best
 end
 
--- The vertex of a level that some pick of an allocation lies in.
+-- The vertex of a level that contains some pick of an allocation.
 local function level_of_picks(trial, a, level)
   for _, pick in ipairs(a and a:vertices() or {}) do
     local v = trial:upward(pick.vertex, function(u) return u.type == level end)
@@ -305,7 +305,7 @@ end
 
 -- ---- flows ---------------------------------------------------------------------------------------------------
 
-local SINGLE_MAX = 200 -- vertices for each of which the flow is asked for
+local SINGLE_MAX = 200 -- vertices for each of which the flow is computed
 
 -- The flow to as many vertices as serve the units of a place, where that is too small: {amount =, cut =}.
 local function short_flow(trial, place)

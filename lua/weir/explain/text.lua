@@ -58,7 +58,7 @@ local function describe_one(r)
     return describe_one(one)
   end
   if #with == 0 then return M.amount(n, r.type, r.unit) end
-  -- Nested resources are wanted in each pool, whatever the number of its units: one unit of a pool is "1 pdu with ...".
+  -- Nested resources are requested in each pool, regardless of the number of its units: one unit of a pool is "1 pdu with ...".
   local head, each = M.amount(n, r.type, n > 1 and r.unit), n > 1 and r.type ~= "slot" and " each" or ""
   if n > 1 and r.unit and r.unit ~= "" then each = " in each " .. r.type end
   return ("%s %s %s%s"):format(head, r.type == "slot" and "of" or "with", describe(with), each)
@@ -116,7 +116,7 @@ local function supply(s)
   return ("%s of %s free"):format(have, texts.number(s.total))
 end
 
--- Tells of vertices that are free now, but not for the wanted duration.
+-- Describes vertices that are free now, but not for the duration.
 local function soon(s)
   if not s.reserved then return "" end
   return (" for that long, and %s free now but reserved too soon"):format(texts.number(s.reserved))
@@ -127,7 +127,7 @@ local show_ranks = false -- within with_ranks
 -- Returns the path of a vertex, with the rank where ranks are shown.
 local function path_of(v) return show_ranks and v.rank and ("%s (rank %d)"):format(v.path, v.rank) or v.path end
 
---- Calls f(...); the texts that it makes by this module name ranks beside paths, as hosts may have several ranks. Returns its results.
+--- Calls f(...); the texts that it makes by this module name ranks with paths, as hosts may have several ranks. Returns its results.
 function M.with_ranks(f, ...)
   show_ranks = true
   local results = table.pack(pcall(f, ...))
@@ -152,7 +152,7 @@ local function compound(s)
     s.have <= 1 and "fits" or "fit", into, scope(s), where)
 end
 
--- Tells which units of a subsystem are short: "switch3 has 40 of 400 left; nothing else is short."
+-- Names the units of a subsystem that are short: "switch3 has 40 of 400 left; nothing else is short."
 local function cut(s)
   local list = {}
   for i, limit in ipairs(s.flow.cut) do
@@ -402,13 +402,13 @@ local function add_ways(lines, report, columns)
   end
 end
 
--- A sentence for a question about a vertex inside of a vertex asked for.
+-- A sentence for a question about a vertex inside of a requested vertex.
 local function narrowed(report)
   if not report.asked or report.asked == report.where then return nil end
   return ("About %s, the %s that %s is in."):format(report.where.path, report.where.type, report.asked.path)
 end
 
--- A sentence for a question about one vertex, where several of its type are asked for.
+-- A sentence for a question about one vertex, where several of its type are requested.
 local function one_of_several(report)
   local several = report.one_of
   if not several then return nil end

@@ -1,9 +1,9 @@
---- trial.lua - one question asked many times: does a request fit on a duplicate of a graph, with some obstacles relaxed?
+--- trial.lua - one question answered many times: does a request fit on a duplicate of a graph, with some obstacles relaxed?
 --
 -- An obstacle is a part of the policy, a conjunct of the constraint, a vertex that is not up, or a job. A relaxed obstacle
 -- is out of effect: the part or the conjunct is dropped, the vertex is up, the job is detached. Obstacles, a table:
 --   {kind = "policy", part =}, {kind = "constraint", constraint =}, {kind = "state", vertex =, state =},
---   {kind = "job", job = id, stage = the number of the stage that the job stands for or nil, start = of a reservation,
+--   {kind = "job", job = id, stage = the number of the stage that the job represents or nil, start = of a reservation,
 --   ["end"] =}; the field `relaxed` says whether the obstacle is relaxed
 -- Everything here is about vertices of the duplicate; trial.graph is the original.
 
@@ -194,7 +194,7 @@ end
 -- Whether v is a pool outside of containment, such as a power unit: what a question about a vertex leaves open.
 local function stands_alone(v) return not v:parent() and v:nchildren() == 0 end
 
--- Units of a type below v and, for the vertex asked about, outside of containment: in all, free.
+-- Units of a type below v and, for the vertex in question, outside of containment: in all, free.
 local function units_below(self, v, type)
   local total, free = v:below(type)
   for _, pool in ipairs(v == self.within and not stands_alone(v) and self:of_type(type) or {}) do
@@ -219,7 +219,7 @@ function Trial:of_type(type)
   return self.types[type]
 end
 
---- Asks for other resources from now on.
+--- Requests other resources from now on.
 function Trial:ask_for(resources)
   self.resources, self.request = resources, nil
 end
@@ -251,7 +251,7 @@ local function current(self)
   return self.request, why, code
 end
 
--- The names of the relaxed parts of the policy, and of admit, which has been asked.
+-- The names of the relaxed parts of the policy, and of admit, which has been called.
 local function without(self)
   local list = { "admit" }
   for _, ob in ipairs(self.by.policy) do

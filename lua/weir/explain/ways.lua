@@ -1,5 +1,5 @@
 --- ways.lua - the obstacles to be removed for a request to fit. First by kinds: the smallest sets of kinds that suffice if
---- all obstacles of the kinds are relaxed. Then singly: a placement among the fewest obstacles tells which obstacles may
+--- all obstacles of the kinds are relaxed. Then singly: a placement among the fewest obstacles shows which obstacles may
 --- matter, and every unnecessary obstacle is restored.
 --
 -- Invariant: each way has been tried by a match, and every obstacle of a way without `cut` is necessary. The functions of

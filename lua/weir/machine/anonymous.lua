@@ -1,6 +1,6 @@
 --- anonymous.lua - a copy of a machine without its names: for a trace that may be given away.
 ---
---- Nodes, switches and whatever else has a name are numbered through by type; numbers in names stay, behind n1-, n2-, ...;
+--- Nodes, switches and all else with a name are numbered through by type; numbers in names stay, behind n1-, n2-, ...;
 --- properties are p1, p2, ..., queues q1, q2, ... Types, sizes, states, ranks, the hierarchies, and the limits and priorities
 --- of queues stay. UUIDs are new.
 

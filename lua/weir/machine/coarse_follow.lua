@@ -15,7 +15,7 @@ local MOMENT = 1e-6 -- seconds: the shortest time
 
 -- View -> {graph, engine, view_engine, root, probe = the map of a plain view, which fails once the machine has other vertices;
 -- to = fine vertex -> vertex of the view; from = vertex of the view -> list of fine vertices; kept = set of vertices of the
--- view; total = size by pool of the view; carried = text that tells a job apart, by id}.
+-- view; total = size by pool of the view; carried = text that identifies a job, by id}.
 local live = setmetatable({}, { __mode = "k" })
 
 --- Whether a graph is such a view.
@@ -93,7 +93,7 @@ local function add_whole(own, x, v)
   end
 end
 
--- The resources of an allocation on the view: a list as e:allocate takes it, and a text that tells it apart.
+-- The resources of an allocation on the view: a list as e:allocate takes it, and a text that identifies it.
 local function resources(own, a, used)
   local x, words = { whole = {}, units = {}, used = used }, {}
   for _, pick in ipairs(a:vertices()) do

@@ -2,7 +2,7 @@
 ---
 ---   name         of the cluster
 ---   nodes        a list of {name =, sockets =, cores = of a socket, threads = of a core, cpus =, flat = (true: no sockets are
----                told), reserved = cores that jobs do not get, memory = MB, state = a word of weir.states, features = a list,
+---                given), reserved = cores that jobs do not get, memory = MB, state = a word of weir.states, features = a list,
 ---                gres = a list of {name =, kind =, count =}, weight =, reason =}
 ---   queues       a list of {name =, nodes = a list of nodes, ...}; further fields are limits, see machine/queues.lua
 ---   switches     a list of {name =, below = a list of switches, hosts = a list of nodes}; empty without a topology
@@ -10,7 +10,7 @@
 ---
 --- The graph has a cluster with nodes, in their order and with ranks; below a node are its sockets with cores, its memory,
 --- its gpus and its other resources. Features are properties of nodes; so are the names of queues, as a queue
---- requires a property (RFC 33). The switches are the subsystem "network". Queues are told in `data.queues` of the cluster.
+--- requires a property (RFC 33). The switches are the subsystem "network". Queues are in `data.queues` of the cluster.
 
 local bounds = require "weir.machine.bounds"
 local chunk = require "weir.machine.sandboxed_file"
@@ -31,7 +31,7 @@ local function vertices_of(node)
   return n
 end
 
--- Fails where the machine has too many vertices, at the node that goes over the bound.
+-- Fails where the machine has too many vertices, at the node that exceeds the bound.
 local function check_size(description)
   local n = 1 + #description.switches
   for _, node in ipairs(description.nodes) do
@@ -47,7 +47,7 @@ local function leaves(build, parent, type, id, count, properties)
   must(build.graph:add(parent, { type = type, id = id, properties = properties }, count, 1))
 end
 
--- Adds the cores of a node, below sockets where sockets are told. Cores reserved for the system are the last of each
+-- Adds the cores of a node, below sockets where sockets are given. Cores reserved for the system are the last of each
 -- socket in turn.
 local function add_cores(build, v, node)
   local kept = {}
@@ -139,7 +139,7 @@ local function add_switches(build, switches)
   end
 end
 
--- Sets the properties by which nodes of a queue are told: the name of the queue, or "queue-NAME" where other nodes have a
+-- Sets the properties that mark the nodes of a queue: the name of the queue, or "queue-NAME" where other nodes have a
 -- feature of that name.
 local function mark_queues(build, description)
   local featured = {}

@@ -1,5 +1,5 @@
 --- machine/flux.lua - a Flux instance by its configuration: the output of `flux config get`, with the R named by
---- resource.path, the hosts of resource.config, or else a file R or R.json beside the configuration (`flux kvs get resource.R`).
+--- resource.path, the hosts of resource.config, or else a file R or R.json next to the configuration (`flux kvs get resource.R`).
 ---
 --- Queues have their required properties; limits of policy.limits, of all queues and of single queues, are kept. See
 --- machine/queues.lua.
@@ -154,7 +154,7 @@ end
 
 local function beside(name, file) return file:find "^/" and file or (name:match "^(.*/)[^/]*$" or "") .. file end
 
--- Returns the path of the R: named by the configuration, or beside the configuration.
+-- Returns the path of the R: named by the configuration, or next to the configuration.
 local function path_of(resource, name)
   if resource.path then return beside(name, resource.path) end
   for _, file in ipairs { "R", "R.json" } do
@@ -179,7 +179,7 @@ function M.is(head)
   return head:find '"resource"%s*:%s*{' ~= nil or head:find '"queues"%s*:%s*{' ~= nil
 end
 
---- Builds a graph from the text of a configuration in JSON. `name`: the name of the text in errors, beside which an R is looked
+--- Builds a graph from the text of a configuration in JSON. `name`: the name of the text in errors, next to which an R is looked
 --- for. Returns the graph; or nil, message, code.
 function M.parse(text, name)
   local config, wrong = core.json_decode(text)

@@ -79,7 +79,7 @@ end
 
 --- Makes a cluster of graphs with a single node each. `names`: the files' names, for errors and for nodes without a
 --- host name. `hosts`: the names of the nodes, or nil; with a single graph there may be any number of them, and the nodes are
---- alike. Returns a new graph; or nil, message, code.
+--- identical. Returns a new graph; or nil, message, code.
 function M.nodes(graphs, names, hosts)
   return failure.caught(nil, chunk.build, function(g) grow_nodes(g, graphs, names, hosts) end)
 end

@@ -27,7 +27,7 @@ function M.set(root, queues, consumption)
   if consumption then root.data.consumption = consumption end
 end
 
---- Returns the queues of a graph by name, and what jobs are given; empty tables where the machine tells none.
+--- Returns the queues of a graph by name, and what jobs are given; empty tables where the machine has none.
 function M.of(graph)
   local root = graph:roots()[1]
   if not root then return {}, {} end

@@ -288,7 +288,7 @@ local function vertex_at(graph, path, place)
   return v
 end
 
--- Adds the edges. All paths are resolved before the first edge is there: with an edge a pool beside the tree gets a path in
+-- Adds the edges. All paths are resolved before the first edge is there: with an edge a pool outside of the tree gets a path in
 -- the subsystem of the edge.
 local function link(graph, edges, path)
   local ends = {}

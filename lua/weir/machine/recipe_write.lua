@@ -34,7 +34,7 @@ local function entry_text(key, value)
   return ("%s = %s"):format(name, value_text(value))
 end
 
--- Extended data as Lua; nil for what a recipe cannot say: null, and empty lists, which are told from empty tables.
+-- Extended data as Lua; nil for what a recipe cannot say: null, and empty lists, which differ from empty tables.
 function value_text(value)
   if type(value) == "string" then return quote(value) end
   if type(value) == "number" or type(value) == "boolean" then return ("%q"):format(value) end

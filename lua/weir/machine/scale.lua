@@ -1,7 +1,7 @@
 --- machine/scale.lua - a machine with more or fewer of a type: "and with 100 more nodes?".
 ---
 --- New vertices are copies of present vertices, with everything below, in the present proportions: to 60 thin and 40 fat nodes,
---- ten more nodes are six thin and four fat nodes. A copy has the properties of its model and stands beside the model, also in
+--- ten more nodes are six thin and four fat nodes. A copy has the properties of its model and is a sibling of the model, also in
 --- further hierarchies, with a new rank and the next free number of the model's name. Removed vertices are the last of their
 --- kind, in the same proportions.
 

@@ -47,7 +47,7 @@ function M.told(graph, why, code)
 end
 
 --- Builds a graph from a text. Returns the graph; or nil, message, code. `name` is the name of the text in errors.
---- opts.format: "recipe" or "rdl", by default told by content; opts.types: directories with types for RDL, see
+--- opts.format: "recipe" or "rdl", by default detected from the content; opts.types: directories with types for RDL, see
 --- weir.rdl; budgets, see sandboxed_file.lua. format: the format where opts has none.
 function M.parse(text, name, opts, format)
   check_options(opts)
@@ -81,7 +81,7 @@ function M.stdin()
   return files.read("-", "machine")
 end
 
---- The format of a regular file by its content, as by_content() tells it.
+--- The format of a regular file by its content, as by by_content().
 function M.of_file(path)
   local mode, _, regular = core.file_mode(path)
   if not mode or regular ~= true then return nil end

@@ -105,7 +105,7 @@ local function check_cost(p, failed, say)
         and "again where something that it read has changed" or "for every candidate"))
     end
   end
-  -- why nothing is remembered; an error is told as an error
+  -- why nothing is remembered; an error is reported as an error
   local function reason(why) return why and not why:find("^it raises an error") and why end
   if reason(p.uncached) then
     say("note", ("scores are not remembered: %s; evaluate is called for every candidate of every match"):format(p.uncached))
@@ -163,7 +163,7 @@ local function try_all(p, tried, note, say)
   return first
 end
 
--- Says where the policy chooses differently when loaded anew.
+-- Says where the policy chooses differently when loaded again.
 local function check_again(x, tried, first, say)
   for k, machine in ipairs(tried) do
     local again = assert(play(assert(weir.policy(x, BUDGET)), machine, function() end))
@@ -243,7 +243,7 @@ function M.bench(x, rounds)
   return rows
 end
 
--- ---- where the time goes ------------------------------------------------------------------------------------
+-- ---- where the time is spent ------------------------------------------------------------------------------------
 
 --- Matches requests under a policy with the profiler on. Returns {matches =, seconds =, lua =, hooks =, lines =
 --- {{line, share, text}}, reads =, failures = {...}}.

@@ -7,10 +7,10 @@ local weir = require "weir"
 
 local M = {}
 
-M.FILLS = { 0, 50, 90, 99 } -- of the nodes that nobody uses, in percent
+M.FILLS = { 0, 50, 90, 99 } -- of the unused nodes, in percent
 local REFERENCE = "low"
 
--- Numbers from 1 to n in an order without pattern, alike in each run.
+-- Numbers from 1 to n in an order without pattern, the same in each run.
 local function shuffled(n)
   local list, seed = {}, 12345
   for i = 1, n do list[i] = i end
@@ -40,7 +40,7 @@ function M.filled(graph, percent)
   return g
 end
 
---- The requests of the table: {title, shape}. On machines of fewer than 640 nodes a tenth of the nodes stand for 64.
+--- The requests of the table: {title, shape}. On machines of fewer than 640 nodes a tenth of the nodes is used in place of 64.
 function M.requests(graph)
   local nodes = graph:aggregate(nil, { all = true }).node
   local many = math.max(2, math.min(64, (nodes and nodes.total or 0) // 10))

@@ -47,7 +47,7 @@ local function names_in(dir)
 end
 
 --- Returns the path of a policy file without symbolic links, which distinguishes files of one name, and the hash of the path; nil
---- for a file that comes with weir, wherever weir lies. within: "/queue" for queue policies.
+--- for a file that comes with weir, wherever weir is installed. within: "/queue" for queue policies.
 function M.origin(path, within) return core.policy_origin(path, bundled() .. (within or "")) end
 
 --- Lists all policies on the path, or in the directories given, as {name=, path=}; without policies hidden by an

@@ -80,8 +80,8 @@ local function table_keys(t, method)
   return list
 end
 
--- Returns the value of "a.b:c" without a call of any metamethod defined by a script. Fields of what stands for an object of a
--- service are asked there.
+-- Returns the value of "a.b:c" without a call of any metamethod defined by a script. Fields of a proxy of an object of a
+-- service are requested there.
 local function evaluate(chain, env)
   local value = env
   for name in chain:gmatch "[%w_]+" do
@@ -123,7 +123,7 @@ end
 
 -- ---- options ------------------------------------------------------------------------------------------------
 
--- Returns the names of the options of a method, as the reference tells: "name = " in its text.
+-- Returns the names of the options of a method, from the reference: "name = " in its text.
 local function options_of(method)
   local list = {}
   for _, class in ipairs { "engine", "graph", "vertex", "weir", "allocation" } do

@@ -1,4 +1,4 @@
---- help.lua - what :help and :doc tell: the classes of the reference, the shorthand of the session, and any other
+--- help.lua - the texts of :help and :doc: the classes of the reference, the shorthand of the session, and any other
 --- value by its members. Texts wrap at words; on a terminal, texts longer than the screen go through a pager.
 
 local examples = require "weir.repl.examples"
@@ -30,7 +30,7 @@ end
 
 -- ---- entries ------------------------------------------------------------------------------------------------
 
--- The functions of a session besides g and e: the signature, the text, and an example.
+-- The functions of a session other than g and e: the signature, the text, and an example.
 local SHORTHAND = {
   find = { "(expression, opts): vertex[]", "The vertices of g that match an expression; opts as in g:find.",
     'find "type=node and state=up"' },
@@ -52,7 +52,7 @@ local function entry(title, text, example)
   return table.concat(lines, "\n")
 end
 
--- Classes of the reference; the methods that scripts have besides are those of graphs.
+-- Classes of the reference; the further methods of scripts are those of graphs.
 local OWNERS = { script_graph = "graph" }
 
 local function member(owner, m, class)

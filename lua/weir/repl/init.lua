@@ -120,7 +120,7 @@ local function locals_of(level)
 end
 
 --- weir.repl(opts), for any script. The caller's locals are globals of the session, and keep assigned values after
---- the session. Where nobody can type, what stands on standard input is run, as by weir repl. depth:
+--- the session. Where standard input is no terminal, its lines are run, as by weir repl. depth:
 --- the number of functions between the caller and M.here.
 function M.here(opts, depth)
   opts = opts or {}

@@ -2,7 +2,7 @@
 --
 -- The journal follows match, release, grow and shrink of every engine while open, and every assignment to a vertex: a
 -- state, a tag, a property, data. A restored job keeps the job number, units and times; the policy of the original
--- match is lost. Before other changes, of the structure or of books by hand, the journal keeps a duplicate of the
+-- match is lost. Before other changes, of the structure or of allocations, the journal keeps a duplicate of the
 -- machine, and undo() gives the session that machine: handles of the changed one stay with the changed one.
 
 local core = require "weir.core"
@@ -68,7 +68,7 @@ function FOLLOW.match(self, original, engine, request, opts)
   return a, why, code
 end
 
--- Returns the image of a job; nil for wrong arguments, of which the method tells.
+-- Returns the image of a job; nil for wrong arguments, which the method reports.
 local function image_of(engine, id)
   local known, a = pcall(function() return engine:job(id) end)
   return known and a and image(a) or nil
@@ -163,7 +163,7 @@ function M.open(session)
   return self
 end
 
---- Tells that a new input begins: undo() reverts the changes of one input.
+--- Marks the begin of a new input: undo() reverts the changes of one input.
 function M:begin() self.input = self.input + 1 end
 
 --- Stops following.

@@ -11,7 +11,7 @@ local function class(x)
   return type(name) == "string" and name:match "^weir%.(%w+)$"
 end
 
---- Returns whether a value stands for an object of a service (see remote.lua).
+--- Returns whether a value is a proxy of an object of a service (see remote.lua).
 function M.is_remote(x)
   local mt = type(x) == "table" and debug.getmetatable(x)
   return mt and rawget(mt, "__kind") or nil

@@ -50,7 +50,7 @@ local QUESTION = "^%s*%?%s*([%a_][%w_.:]*)%s*$"
 local ASKED = "^%s*([%a_][%w_.:]*)%s*%?%s*$"
 local METHOD = "^%s*([%a_][%w_.]*:[%a_][%w_]*)%s*$" -- without arguments
 
---- Returns the input that stands behind the spelling of another shell: `=x` is x, `x?`, `?x` and the bare name of a method,
+--- Returns the input meant by the spelling of another shell: `=x` is x, `x?`, `?x` and the bare name of a method,
 --- `x:y`, are `:doc` of it, and help, exit, quit and q are commands unless the session has a variable of that name. Any
 --- other text is returned unchanged.
 function M.translated(text, env)

@@ -53,7 +53,7 @@ function M.check(engine, expected)
   error(("the books came out differently: %s\nwas:\n%s\nis:\n%s"):format(first_difference(expected, now), expected, now), 2)
 end
 
--- The vertices and amounts that a job has, or that a recording tells, as words.
+-- The vertices and amounts that a job has, or that a recording has, as words.
 local function held(picks)
   local list = {}
   for i, pick in ipairs(picks) do
@@ -100,10 +100,10 @@ end
 
 local sessions = setmetatable({}, { __mode = "k" }) -- by the environment
 
---- Tells which session an environment belongs to, for M.input.
+--- Records the session of an environment, for M.input.
 function M.belongs(env, session) sessions[env] = session end
 
---- For recorded scripts: tells the session of an environment that a new input begins, so that undo() reverts the changes of
+--- For recorded scripts: informs the session of an environment that a new input begins, so that undo() reverts the changes of
 --- a single input as typed, rather than of the whole script.
 function M.input(env)
   local session = sessions[env]
@@ -143,7 +143,7 @@ end
 
 local COLUMNS = 110 -- of lines of a recording
 
--- Returns a call that checks the books, in lines that break at blanks: after \z a string goes on behind the white space.
+-- Returns a call that checks the books, in lines that break at blanks: after \z a string continues after the white space.
 local function check_of(books)
   local lines, line = {}, ""
   for word, blank in ("record.check(e, %q)"):format(books):gmatch "(%S+)(%s*)" do
@@ -154,7 +154,7 @@ local function check_of(books)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Returns the name of the machine of a recording's text; nil: no name is told.
+--- Returns the name of the machine of a recording's text; nil: it has no name.
 function M.machine(text) return text:match 'environment { resources = "([^"\\\n]*)"' end
 
 --- Records an input, and the allocations after the input if changed. Returns the recording; or nil and a reason, with

@@ -1,6 +1,6 @@
 --- results.lua - words for results without a text of their own: empty lists and iterators.
 ---
---- While a REPL runs, find and jobs() note beside each empty list what was looked for, for as long as the list lives.
+--- While a REPL runs, find and jobs() record what was looked for with each empty list, for as long as the list lives.
 
 local absent = require "weir.view.absent"
 local kinds = require "weir.repl.kinds"

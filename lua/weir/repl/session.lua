@@ -108,7 +108,7 @@ local function without_place(text)
 end
 
 -- Prints an error. Failures of commands, such as a failed write of output, are raised again and end the session; so does
--- a signal where nobody types (self.scripted).
+-- a signal in a script (self.scripted).
 local function tell_error(self, raised, trace)
   if out.failure(raised) or raised == "interrupted" and self.scripted then error(raised, 0) end
   self.trace = trace and (trace:match "^(.-)\n[^\n]*weir%.core%.guarded" or trace) -- the levels of the typed input

@@ -1,4 +1,4 @@
---- shorthand.lua - functions of the REPL besides g and e: find, tree, top, why, undo, save, load.
+--- shorthand.lua - functions of the REPL other than g and e: find, tree, top, why, undo, save, load.
 
 local core = require "weir.core"
 local results = require "weir.repl.results"

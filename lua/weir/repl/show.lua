@@ -97,7 +97,7 @@ local function allocation_line(a)
     out.moment(a.at), out.lasting(a.duration))
 end
 
--- Returns the trees of an allocation, with alike subtrees folded if the trees do not fit on the screen otherwise.
+-- Returns the trees of an allocation, with identical subtrees folded if the trees do not fit on the screen otherwise.
 local function trees_of(a)
   if kinds.is_remote(a) then return a:trees() end
   local trees, n = view.allocation(a), 0

@@ -83,7 +83,7 @@ local function by_type_and_id(list, types)
   return found, n
 end
 
--- The children of an entry of R_lite except types without ids: a "core" with an empty idset stands for no cores, as
+-- The children of an entry of R_lite except types without ids: a "core" with an empty idset means no cores, as
 -- R_lite requires the key.
 local function with_ids(children)
   local left = {}

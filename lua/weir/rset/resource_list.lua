@@ -1,5 +1,5 @@
 --- resource_list.lua - resources by state: all, down and allocated are resource
---- sets; up is all without down; free is up without allocated. A line shows the parts of a state that look alike.
+--- sets; up is all without down; free is up without allocated. A line shows the parts of a state that look the same.
 
 local core = require "weir.core"
 local failure = require "weir.failure"

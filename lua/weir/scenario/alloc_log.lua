@@ -32,7 +32,7 @@ local function add(counts, path, job, n)
   if by_job[job] == 0 then by_job[job] = nil end
 end
 
--- Returns the holder with the lowest number besides `job`, or nil. A job about to end at the present time (released)
+-- Returns the holder with the lowest number other than `job`, or nil. A job about to end at the present time (released)
 -- holds nothing any more.
 local function other_than(by_job, job)
   local found

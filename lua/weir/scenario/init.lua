@@ -69,7 +69,7 @@ local function check_keys(given, known, what)
   end
 end
 
--- Returns the path of a file beside the scenario, if the current directory has no such file.
+-- Returns the path of a file next to the scenario, if the current directory has no such file.
 local function beside(x, source)
   if type(x) ~= "string" or not x:find "%.%w+$" or x:find "\n" or files.exists(x) then return x end
   local near = (source:match "^@(.*/)" or "") .. x:gsub("^%./", "")

@@ -16,7 +16,7 @@ local function without(plan, first, last)
   return smaller
 end
 
--- Plays a plan; keeps the plan as the best one if the plan fails as wanted. Returns true if kept.
+-- Plays a plan; keeps the plan as the best one if the plan fails in the same way. Returns true if kept.
 local function try(self, plan)
   if self.plays >= MOST then return false end
   self.plays = self.plays + 1

@@ -1,10 +1,10 @@
 --- broker.lua - answers of a simulator to queue policies: starts, reservations, preemption. Every answer is decided by
---- matches on the real graph, and a reservation is a job in the schedules of the engine; sums over time only tell which
+--- matches on the real graph, and a reservation is a job in the schedules of the engine; sums over time only show which
 --- matches need not be tried.
 ---
---- A reservation has a fixed start but no fixed resources. If a job does not fit beside the reservations as they are,
+--- A reservation has a fixed start but no fixed resources. If a job does not fit with the present reservations,
 --- all reservations with an equal or later start are detached, and allocated again at their starts, in order; if any
---- fails, nothing has changed. With resources that are all alike, moving never fails where the sums allow the job.
+--- fails, nothing has changed. With interchangeable resources, moving never fails where the sums allow the job.
 ---
 --- The host of the functions, a simulator or a scheduler, has the fields engine, now, jobs,
 --- reservations, nreserved, soonest, promises, releases, matches and the methods tell, ask, wake, begin, stop.
@@ -32,7 +32,7 @@ local function place(self, job, at, later, sums)
   return t
 end
 
--- Tells the placement policy that a job with resources starts. Where the policy fails, the job has no resources any
+-- Notifies the placement policy that a job with resources starts. Where the policy fails, the job has no resources any
 -- more, and the result is false.
 local function told(self, job)
   local ok, why, code = self.engine:placed(job.id, job.request, job)
@@ -79,7 +79,7 @@ function M.unreserve(self, job)
   M.forget(self, job)
 end
 
---- Drops all reservations, and tells the queue policy.
+--- Drops all reservations, and notifies the queue policy.
 function M.drop_reservations(self)
   for _, job in ipairs(tables.sort(tables.collect(pairs(self.reservations)), "id")) do
     M.unreserve(self, job)
@@ -93,7 +93,7 @@ local function by_start(a, b)
 end
 
 --- Starts jobs whose reservation has begun, as the engine has turned the reservation into an allocation. A reservation
---- held back by an overdue job is looked at again whenever the clock goes on.
+--- held back by an overdue job is tried again whenever the clock advances.
 function M.begin_reserved(self)
   local list, soonest, held = {}, math.huge, false
   for job in pairs(self.reservations) do
@@ -199,8 +199,8 @@ local function refuse(self, job)
   return false
 end
 
--- Starts a job beside the reservations. Sums are checked first. Reservations are moved for a job at most once as long
--- as no reservation changes: a further attempt would rarely succeed, unless all resources are alike.
+-- Starts a job without harm to the reservations. Sums are checked first. Reservations are moved for a job at most once as long
+-- as no reservation changes: a further attempt would rarely succeed, unless all resources are interchangeable.
 local function book_beside(self, job)
   if was_refused(self, job) then return false end
   if soonest(self, job) ~= self.now then
@@ -253,7 +253,7 @@ local function book_over(self, job, victims)
     local victim = self.jobs[id]
     if not victim or victim.state ~= "running" then break end
     detached[i] = not victim.released and assert(self.engine:detach(id))
-    self.releases = self.releases + 1 -- what was refused is asked again
+    self.releases = self.releases + 1 -- what was refused is tried again
     if book_now(self, job) then
       for k = 1, i do
         local own = self.jobs[victims[k]]

@@ -118,7 +118,7 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
---- Sets a new queue policy; waiting jobs are handed over, reservations are dropped. texts: sources by path, for files that
+--- Sets a new queue policy; waiting jobs are passed on, reservations are dropped. texts: sources by path, for files that
 --- are not to be read. Or nil, message, code.
 function M:use_queue(x, budget, texts)
   local sandbox, name, code = queue_policy.open(x, function(...) return broker.answer(self, ...) end, budget, texts)
@@ -285,8 +285,8 @@ end
 
 --- Submits a job: request (text, table, request), estimate (seconds; by default the request's duration), runtime (by
 --- default the estimate), at (now by default), user, bank, project, queue, qos, urgency, priority, preemptible, name,
---- number; after, afterany, afterok, afternotok (jobs), singleton, group: see dependency.lua, besides dependencies of
---- the jobspec; requeue (true: begins anew instead of failing with its resources). Returns the job, a table with state
+--- number; after, afterany, afterok, afternotok (jobs), singleton, group: see dependency.lua, in addition to dependencies of
+--- the jobspec; requeue (true: begins again instead of failing with its resources). Returns the job, a table with state
 --- pending, running, done, failed, cancelled or rejected; or nil, message, code.
 function M:submit(spec)
   local shape, why, code = read_request(self, spec.request, spec)
@@ -359,7 +359,7 @@ function M:adopt(spec)
   return job
 end
 
--- Takes the next job from the source. The job is kept beside the event heap, and precedes all events of its time.
+-- Takes the next job from the source. The job is kept outside of the event heap, and precedes all events of its time.
 local function pull(self)
   local job = self.source()
   self.fed = job
@@ -712,7 +712,7 @@ function M:fail(job)
   return true
 end
 
---- Puts a running job back into the queue, to begin anew. Returns false if the job is not running.
+--- Puts a running job back into the queue, to begin again. Returns false if the job is not running.
 function M:requeue(job)
   if job.state ~= "running" then return false end
   if not job.released then broker.release(self, job) end

@@ -3,7 +3,7 @@
 --- instants are larger numbers. A sum of seconds is no instant: 0.1 + 0.2 is larger than 0.3, and a job that ends at the sum
 --- would not make room for a job that starts at 0.3. Code that adds times makes an instant of the sum.
 ---
---- From 4e9 seconds on (142 years) a number has no room for microseconds beside the seconds; instants are whole seconds
+--- From 4e9 seconds on (142 years) a number has no room for microseconds in addition to the seconds; instants are whole seconds
 --- there.
 
 local floor, type_of = math.floor, math.type

@@ -1,4 +1,4 @@
---- job_fields.lua - what queue policies can ask of a job beside the fields that they are given: texts and numbers, as these
+--- job_fields.lua - what queue policies can read of a job in addition to the fields that they are given: texts and numbers, as these
 --- alone go into a sandbox.
 
 local core = require "weir.core"

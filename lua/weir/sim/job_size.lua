@@ -1,7 +1,7 @@
 --- job_size.lua - the size of a request, in units of the type jobs are counted in (cores, for example).
 ---
 --- Units requested directly count. A vertex requested as a whole, such as a node, counts with the units inside, the
---- mean over all such vertices. Resources unrelated to the type, such as gpus beside cores, count by their share of the
+--- mean over all such vertices. Resources unrelated to the type, such as gpus next to cores, count by their share of the
 --- machine: half of the gpus count as much as half of the cores.
 
 local M = {}

@@ -55,7 +55,7 @@ end
 M.find = find
 
 --- Whether a text names a queue policy: a file whose table has the fields of one, or a name that no placement policy has.
---- Only regular files are looked into: whoever loads the policy could not read a pipe again.
+--- Only regular files are looked into: a pipe could not be read again to load the policy.
 function M.names(x)
   local name = x:match "^[^:]*"
   if not is_path(name) then return not policy.find(name) and find(name) ~= nil end
@@ -161,7 +161,7 @@ local function typed(kind, text)
 end
 
 --- Returns the options that an open queue policy declares, by name: {type =, default =, min =, max =, choices =, doc =},
---- as policy.options tells those of a placement policy.
+--- like policy.options of a placement policy.
 function M.options(sandbox)
   local options = {}
   local _, text = sandbox:call "declared"

@@ -1,4 +1,4 @@
--- queue_runtime.lua - the library of queue policies. Runs inside the sandbox of a policy, ahead of the policy; ... is
+-- queue_runtime.lua - the library of queue policies. Runs inside the sandbox of a policy, before the policy; ... is
 -- the bridge to the simulator.
 --
 -- @class queue_policy The table returned by a file in policies/queue, or given to `weir replay -q`, `weir test -q`,
@@ -46,7 +46,7 @@
 -- @method earliest(job: queue_job): number? -- A possible start.
 -- @method fits(job: queue_job): boolean -- false if too few units are free now.
 -- @method preempt(job: queue_job): boolean -- Stops a running job, to wait again.
--- @method again(time: number) -- Asks for a call at a time (seconds, up to 9e12), with or without changes.
+-- @method again(time: number) -- Requests a call at a time (seconds, up to 9e12), with or without changes.
 -- @method time(seconds: number): number -- The time nearest to a sum of seconds: times are whole microseconds, so that
 --   equal times are equal numbers, and 0.1 + 0.2 is none. queue:time(job.start + 0.2) <= queue.now
 --
@@ -170,7 +170,7 @@ local known_fields, answers = {}, {} -- answers: by id of the job
 local strange = {} -- names that were read of a job and are no fields of jobs
 for _, name in ipairs(FIELDS_OF_JOB) do known_fields[name] = true end
 
--- The host's value of a field of a job, asked for once.
+-- The host's value of a field of a job, requested once.
 local function asked(job, key)
   local own = answers[job.id]
   if not own then
@@ -544,7 +544,7 @@ local host = {}
 
 function host.units(n) queue.units, nshort = n, 0 end
 
--- Forgets which jobs could not start: somebody else may have changed what is in use.
+-- Forgets which jobs could not start: another user may have changed what is in use.
 function host.unsure() nshort = 0 end
 
 -- Orders jobs by priority from now on, where the policy has no order.

@@ -6,7 +6,7 @@ local tables = require "weir.tables"
 local M = {}
 
 --- Returns the words for an expression that holds for no vertex of a graph (or nil), and whether no vertex has the type that
---- the expression names; the words tell the types there are then.
+--- the expression names; the words then list the existing types.
 function M.vertex(graph, expression)
   local text = "no vertex matches " .. expression
   local wanted, types = expression:match "type%s*=%s*([%w_%-]+)", graph and graph:types() or {}

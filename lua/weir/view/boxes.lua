@@ -1,18 +1,18 @@
 --- boxes.lua - the boxes of a Graphviz picture of a machine.
 ---
---- Alike siblings share a box. Leaves are alike if type, size, state, use and subsystems are equal, and no leaf has a
---- name of its own. If the boxes are too many, vertices with children are alike, too, if their subtrees are alike,
---- apart from names and from jobs; if the boxes are still too many, the deepest levels are cut.
+--- Identical siblings share a box. Leaves are identical if type, size, state, use and subsystems are equal, and no leaf has a
+--- name of its own. If the boxes are too many, vertices with children are identical, too, if their subtrees are,
+--- except for names and jobs; if the boxes are still too many, the deepest levels are cut.
 ---
 --- A picture is {top =, start =, shapes = subtrees share boxes}. A box has the fields
 ---   v, look  the first vertex of the box, as in weir.view.fold, and its look
----   members  list of {vertex, number of alike neighbours}, all siblings;  n: the number of vertices
+---   members  list of {vertex, number of identical neighbours}, all siblings;  n: the number of vertices
 ---   kids     the boxes below, in the order of the first members;  by_sign: the boxes below by sign
----   sign     equal for alike siblings
+---   sign     equal for identical siblings
 ---   parent   the box above
 ---   cut      whether the children are not in the picture
 ---   loose    whether a box above has several members: ids differ by member, and are left out
---- A look tells about a vertex:
+--- A look has of a vertex:
 ---   n, units, job   number of running jobs, units in use, the job if there is a single job
 ---   state, use      the state; "free", "part" or "used"
 ---   out, held       the state of the vertex, or of the nearest ancestor, that keeps jobs away, or nil; whether a job
@@ -41,7 +41,7 @@ local function uses_of(v)
   return n, units, held, n == 1 and job or nil, #uses > 0
 end
 
--- Returns bits for the subsystems of the edges of each vertex, apart from containment. Numbers of subsystems are taken
+-- Returns bits for the subsystems of the edges of each vertex, except containment. Numbers of subsystems are taken
 -- modulo 32.
 local function edge_bits(g)
   local bits, number = {}, {}
@@ -115,7 +115,7 @@ local function make_look(f, v, above)
   return look
 end
 
--- Returns the look of a vertex. Alike vertices below alike vertices share a look.
+-- Returns the look of a vertex. Identical vertices below identical vertices share a look.
 function look_at(f, v, above)
   if v.handle then return f.looks[v.p] or make_look(f, v, above) end
   local key = ("%s %s"):format(above.held, above.out)
@@ -141,13 +141,13 @@ end
 
 -- ---- boxes ------------------------------------------------------------------------------------------------------
 
--- Returns the sign of a vertex: of the vertex alone, or of alike siblings.
+-- Returns the sign of a vertex: of the vertex alone, or of identical siblings.
 local function sign_of(f, p, look)
   if f.shapes then return look.shape end
   return not f.all and look.exact or -1 - p
 end
 
--- Adds `n` alike vertices to the boxes of a box. Returns false where the boxes would be more than f.limit.
+-- Adds `n` identical vertices to the boxes of a box. Returns false where the boxes would be more than f.limit.
 local function add_member(f, box, v, n, look)
   local sign = sign_of(f, v.p, look)
   local known = box.by_sign[sign]

@@ -1,8 +1,8 @@
 --- dot.lua - writes a machine as a Graphviz digraph, from left to right.
 ---
---- A box is a vertex, or several alike vertices: "core[0-39] x40"; below a box of several vertices, ids are left out:
+--- A box is a vertex, or several identical vertices: "core[0-39] x40"; below a box of several vertices, ids are left out:
 --- "core x40". The fill shows the use; the words name the job and the state. Arrows of subsystems other than
---- containment are dashed, with a colour for each subsystem. Names stay inside their quotes, whatever the characters of
+--- containment are dashed, with a colour for each subsystem. Names stay inside their quotes, with any characters in
 --- a name.
 
 local boxes = require "weir.view.boxes"
@@ -29,7 +29,7 @@ local OUT = ' style="rounded,filled,dashed" fillcolor="%s"'
 -- Returns a text of a label. Backslashes are doubled, as Graphviz replaces \N, \G and the like.
 local function escape(text) return (plain(text):gsub('["\\]', "\\%0")) end
 
--- Appends the ids of a vertex and of alike neighbours to a list. Returns false where the vertex has a name of its own,
+-- Appends the ids of a vertex and of identical neighbours to a list. Returns false where the vertex has a name of its own,
 -- or an id that no idset has.
 local function add_ids(ids, v, n)
   local first, step = v.handle and v.handle.id or v.run.id + v.i * v.run.step, v.run.step
@@ -60,7 +60,7 @@ local function name_of(box)
   return escape(name) .. (n > 1 and ", ..." or "") .. count
 end
 
--- Returns the size of a pool, such as "64 GB" or "24 of 64 GB in use", or nil where there is nothing to tell.
+-- Returns the size of a pool, such as "64 GB" or "24 of 64 GB in use", or nil where there is none.
 local function size_of(f, box)
   local size, unit, used = box.v.kind.size, box.v.kind.unit, box.look.units
   if size == 1 and unit == "" then return nil end

@@ -1,9 +1,9 @@
---- fold.lua - a machine in which alike subtrees are told once: the source of trees, Graphviz, SVG and pages.
+--- fold.lua - a machine in which identical subtrees are described once: the source of trees, Graphviz, SVG and pages.
 ---
 --- A vertex with everything below has the numbers [p, q), in preorder from 0; siblings with everything below have a
 --- range, too. A vertex is {p =, q =, kind =, shape =, run =, i = place in the run, handle =}. A kind is {type =,
 --- basename =, size =, unit =}. A shape is {runs = of children, count = children, size = vertices below, totals = units
---- below by type}, shared by all vertices with alike subtrees. A vertex without a handle has no name, state, jobs or
+--- below by type}, shared by all vertices with identical subtrees. A vertex without a handle has no name, state, jobs or
 --- edges of its own, nor has a vertex below.
 
 local tables = require "weir.tables"
@@ -104,7 +104,7 @@ end
 function M:each_child(v, f) self:each_group(v, 1, f) end
 
 --- Calls f(vertex, count) for the children of a vertex, or for the roots: for each with a handle alone, and for `count`
---- alike neighbours without handles together.
+--- identical neighbours without handles together.
 function M:each_alike(v, f)
   local base = v and v.p + 1 or 0
   for _, run in ipairs((v and v.shape or self.top).runs) do

@@ -1,13 +1,13 @@
 --- view - graphs and allocations as trees: {label=, note=, used=, kids={...}}, drawn by lines.lua.
 --
--- Alike siblings share a line: "core[0-39]  12 of 40 free". Where whole subtrees are alike except for ids, the ids
+-- Identical siblings share a line: "core[0-39]  12 of 40 free". Where whole subtrees are identical except for ids, the ids
 -- are left out below the line: "node[0-31]" has "2 socket" below.
 --
--- An item stands for a vertex or a run of vertices:
+-- An item is a vertex or a run of vertices:
 --   key: equal for the siblings of a run
 --   n, ids, free, size: count, ids, free units and total units
 --   below: of a vertex of a graph with others below, {[type] = {total, free}} in units
---   stem: what stands before the ids in names; pad: the digits to which ids are filled with zeros, 0 for none, and min_digits: the
+--   stem: the part before the ids in names; pad: the digits to which ids are filled with zeros, 0 for none, and min_digits: the
 --         digits of the shortest id, for names of vertices' own, such as thin001
 
 local fold = require "weir.view.fold"
@@ -32,7 +32,7 @@ local function ranges(ids, pad)
   return table.concat(out, ",")
 end
 
--- Returns whether the names of a run and of an item can be told by ids filled with zeros to one number of digits.
+-- Returns whether the names of a run and of an item can be written by ids filled with zeros to one number of digits.
 local function share_digits(run, item)
   if run.pad == item.pad then return true end
   if run.pad == 0 then return run.min_digits >= item.pad end
@@ -69,7 +69,7 @@ local function numbered(name)
 end
 
 -- Returns the basic attributes of a vertex for the key, and the parts of its name: {id, stem, pad, min_digits}. Of a name other than
--- basename and id the key has what stands before the number.
+-- basename and id the key has the part before the number.
 local function basics(v)
   local id, name, basename = v.id, v.name, v.basename
   local words = { v.type, basename, v.unit or "", v.size, v.state, "" }
@@ -94,7 +94,7 @@ local function stages_of(v)
   return names
 end
 
--- `out`: a vertex above is not available. Whether a pool below is in use is not told then, as nothing below is free.
+-- `out`: a vertex above is not available. Whether a pool below is in use is not shown then, as nothing below is free.
 local function new_item(v, out)
   local words, parts = basics(v)
   local free = out and v.size or v.free
@@ -214,7 +214,7 @@ function M.kids(subsystem)
   end
 end
 
--- A walker calls f(vertex, count) for the children of a vertex: for {handle =} alone, or for `count` alike vertices of a
+-- A walker calls f(vertex, count) for the children of a vertex: for {handle =} alone, or for `count` identical vertices of a
 -- fold.
 
 -- Returns the walker over the vertices of a subsystem.
@@ -234,7 +234,7 @@ local function intern(marks, text)
   return known[text]
 end
 
--- Returns the item of `n` alike vertices of a fold. Such vertices are up, and free unless a job holds a vertex above.
+-- Returns the item of `n` identical vertices of a fold. Such vertices are up, and free unless a job holds a vertex above.
 local function alike_item(v, n, marks)
   local kind, ids = v.kind, {}
   for k = 1, n do ids[k] = v.run.id + (v.i + k - 1) * v.run.step end
@@ -286,7 +286,7 @@ local function look_below(v, depth, marks)
   return nil, summarize(marks.types, totals, not marks.out and free or nil), below
 end
 
--- Returns the items below alike vertices, made once for each shape.
+-- Returns the items below identical vertices, made once for each shape.
 local function look_below_alike(v, marks)
   local known = marks.shapes[marks.out and "out" or marks.held and "held" or "free"]
   if v.shape.count == 0 then return nil end
@@ -294,7 +294,7 @@ local function look_below_alike(v, marks)
   return known[v.shape]
 end
 
--- Returns the item of a vertex, or of `n` alike vertices. Alike leaves form a run, free or used; inner vertices only if
+-- Returns the item of a vertex, or of `n` identical vertices. Identical leaves form a run, free or used; inner vertices only if
 -- the whole subtrees are equal.
 function scan(v, n, depth, marks)
   local item = v.handle and new_item(v.handle, marks.out) or alike_item(v, n, marks)
@@ -369,7 +369,7 @@ end
 local function in_graph_order(a, b) return a.vertex.index < b.vertex.index end
 
 -- Sets the key of an item, children first. Unlike in graphs the ids of descendants are part of the key, as
--- allocations are shown in full, unless alike subtrees are folded.
+-- allocations are shown in full, unless identical subtrees are folded.
 local function settle(item, label)
   local words = { table.concat(item.words, "\0"), pick_note(item) }
   table.sort(item.children, in_graph_order)

@@ -29,7 +29,7 @@ local function draw(node, first, rest, style, emit)
 end
 
 --- Calls `emit` with each line of a tree. style: guides (M.ascii or M.utf8), bold, dim and note (functions of a
---- text), and bar (the marks for used and free units in bars beside pools; nil for no bars).
+--- text), and bar (the marks for used and free units in bars next to pools; nil for no bars).
 function M.draw(node, emit, style)
   style = style or {}
   draw(node, "", "", { guides = style.guides or M.ascii, bold = style.bold or plain, dim = style.dim or plain,

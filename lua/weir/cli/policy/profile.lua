@@ -40,7 +40,7 @@ end
 
 local JOBS = 1000
 
--- The calls of a queue policy, on a made-up history. What the policy asks of the engine is part of its time.
+-- The calls of a queue policy, on a synthetic history. Its calls of the engine are part of its time.
 local function profile_queue(opts)
   local report = out.check(queue_bench.profile(opts.policy, JOBS))
   report.share = math.min(1, report.lua / math.max(report.seconds, 1e-9))

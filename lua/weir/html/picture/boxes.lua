@@ -5,7 +5,7 @@
 --- A box is {p =, q = range of numbers, kind =, shape =, layout =, members = number of siblings, parent =, name =, path =,
 --- last = name of the last sibling, kids = boxes inside or nil, fine = inside of a node, holder =, next = jobs that have all
 --- of the box, now and reserved, state =, heat = whether a cell of several nodes; x =, y =, w =, h =, over = the cell above in
---- the grid, note = a line to tell in a cell}. A box without kids is a cell. Boxes come after their parents, in the order of
+--- the grid, note = a line to write in a cell}. A box without kids is a cell. Boxes come after their parents, in the order of
 --- containment.
 
 local layouts = require "weir.html.picture.layout"

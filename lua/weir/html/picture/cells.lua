@@ -130,7 +130,7 @@ local function fill_states(page, cell)
   end
 end
 
--- Returns the most frequent state of a cell, "up" aside, with its fraction; "up", 0 if the whole cell is up.
+-- Returns the most frequent state of a cell, except "up", with its fraction; "up", 0 if the whole cell is up.
 local function worst_state(cell)
   local worst, most = "up", 0
   for _, state in ipairs(scene.STATES) do
@@ -200,7 +200,7 @@ local function own_value(page, word, cell)
   return type(value) == "string" and value ~= "" and value or nil
 end
 
--- Returns the lines of a cell besides the name: the job, or the fraction in use; the model of a device or the size of a pool; the
+-- Returns the lines of a cell below the name: the job, or the fraction in use; the model of a device or the size of a pool; the
 -- address of a device and of its bridge to the host; the cache of a core.
 local function details_of(page, cell)
   if cell.heat then return { texts.percent(cell.used) } end

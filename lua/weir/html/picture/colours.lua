@@ -1,6 +1,6 @@
 --- colours.lua - the use, the states and the colours of the cells of a picture.
 ---
---- The id of a job gives its hue and its shade (see palette.lua), so that a job looks alike in all pictures. If two
+--- The id of a job gives its hue and its shade (see palette.lua), so that a job looks the same in all pictures. If two
 --- jobs with equal hue and shade meet, the second job gets a different shade.
 
 local model = require "weir.html.picture.model"
@@ -10,7 +10,7 @@ local tables = require "weir.tables"
 local M = {}
 
 local HUES, SHADES, HEATS = 12, 3, 10
-local SHARES = 6 -- jobs told apart in a cell
+local SHARES = 6 -- jobs distinguished in a cell
 
 -- ---- the use of a cell ------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ local function shares_of(m, cell)
 end
 
 -- Sets shares = {job =, fraction =} of a cell by job, used = fraction in use by all jobs, next = job of the first reservation,
--- fractions = by state, the fraction of the vertices. The job of a share is nil where jobs are not told apart.
+-- fractions = by state, the fraction of the vertices. The job of a share is nil where jobs are not distinguished.
 local function find_use(m, cell)
   if cell.holder then
     cell.shares, cell.used = { { job = cell.holder, fraction = 1 } }, 1
@@ -111,7 +111,7 @@ function M.nth(n)
   return { class = ("j%s%d"):format(string.char(97 + hue), shade), dark = palette.is_dark(palette.nth(n)) }
 end
 
---- Returns the paint of free cells of a type; nil stands for no common type.
+--- Returns the paint of free cells of a type; nil means no common type.
 function M.free(type)
   local name = type and palette.frees[type]
   return { class = name and "f" .. name:sub(5) or "f" }

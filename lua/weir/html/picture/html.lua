@@ -69,7 +69,7 @@ end
 
 --- Returns the page of a graph; or nil, message, "unknown" where no vertex has the property to colour by. opts: start
 --- (a vertex: only the vertex and everything below), colour ("use", "state", "type", "property:KEY", "tag:KEY"),
---- title. Time is linear in the vertices; the size of the page is less, as alike subtrees are written once.
+--- title. Time is linear in the vertices; the size of the page is less, as identical subtrees are written once.
 function M.machine(g, opts)
   opts = opts or {}
   local data = M.colours(scene.of(g, opts.start))

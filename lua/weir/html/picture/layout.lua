@@ -1,7 +1,7 @@
---- layout.lua - where everything of a machine lies in a picture: the one layout of SVG pictures and of pages.
+--- layout.lua - the place of everything of a machine in a picture: the one layout of SVG pictures and of pages.
 ---
---- Lengths are in units of the smallest cells. What looks alike is laid out once, as a layout: the children of a vertex in
---- rows, grids of alike siblings one after the other. A grid is {first =, count = children by ordinal, from 0; cols =, x =,
+--- Lengths are in units of the smallest cells. Identical parts are laid out once, as a layout: the children of a vertex in
+--- rows, grids of identical siblings one after the other. A grid is {first =, count = children by ordinal, from 0; cols =, x =,
 --- y =, w =, h = of each, gap =, layout = of each, nil for cells, note = a line for each cell}. A layout is
 --- {grids =, frames = {x =, y =, w =, h =, text =} around the cells that share a cache, notes = {x =, y =, w =, h =} of the
 --- adapters in the property "nics", w =, h =, head = height of the line with the name, pad =, smallest = smallest side of a
@@ -49,8 +49,8 @@ end
 --- Returns whether leaves of a kind are twice as wide as high, as they have more text than a name.
 local function is_wide(kind) return kind.size > 1 or palette.frees[kind.type] ~= nil end
 
--- Returns the items of a shape: alike neighbours {type =, count =, first =, layout =, w =, h =}, and a text that is equal for
--- shapes that look alike.
+-- Returns the items of a shape: identical neighbours {type =, count =, first =, layout =, w =, h =}, and a text that is equal for
+-- identical shapes.
 local function items_of(c, shape, hint)
   local items, words, ordinal = {}, {}, 0
   for _, run in ipairs(shape.runs) do
@@ -110,7 +110,7 @@ local function put_groups(c, f, item, gap)
   f.last = 2 * gap
 end
 
--- Places alike siblings in grids: the rest of the row, whole rows, and what is left.
+-- Places identical siblings in grids: the rest of the row, whole rows, and what is left.
 local function put_grids(f, item, w, h, gap)
   local cols, left = math.max(1, math.floor((f.width + gap + 1e-9) / (w + gap))), item.count
   while left > 0 do

@@ -32,7 +32,7 @@ function M.json(value)
   return (text:gsub("<", "\\u003c"))
 end
 
---- The contents of an asset beside the modules: asset("weir.html.picture.machine", "js").
+--- The contents of an asset next to the modules: asset("weir.html.picture.machine", "js").
 function M.asset(name, kind)
   local path = assert(package.searchpath(name, (package.path:gsub("%.lua%f[%z;]", "." .. kind))))
   local text = assert(files.read(path, "script"))
@@ -73,7 +73,7 @@ local function assets(names, kind)
 end
 
 --- Returns a page around a body of markup. css: names of assets, in the order of loading; policy: what the body may do
---- besides having styles ("; script-src 'unsafe-inline'"), or nil.
+--- in addition to having styles ("; script-src 'unsafe-inline'"), or nil.
 function M.document(title, css, body, policy)
   return DOCUMENT:format(policy or "", M.escape(title), palette.rules(VARIABLES) .. "\n" .. assets(css, "css"), body)
 end

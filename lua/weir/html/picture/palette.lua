@@ -11,9 +11,9 @@ M.hues = {
 }
 
 --- Colours of the themes, for light and for dark screens: page; text, and soft text; blocks and edges; free cells, and
---- cells of no value or of several (none); marks; grid lines of charts; lines over states, bad states; jobs told together
+--- cells of no value or of several (none); marks; grid lines of charts; lines over states, bad states; jobs drawn together
 --- (others); heats: shares in use, from a tenth to all; letters on high and on low heats; free cells of gpus, memory,
---- storage and of the network, so that these are told from cores.
+--- storage and of the network, so that these differ from cores.
 M.light = {
   page = "#ffffff", text = "#1f2328", soft = "#59636e", block = "#f5f7f9", edge = "#d1d9e0", free = "#e0e5ea", none = "#b4bcc4",
   freegpu = "#cfe6c8", freememory = "#cfdff1", freestorage = "#f1e2c6", freenic = "#e4d7ef",

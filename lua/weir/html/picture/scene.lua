@@ -114,7 +114,7 @@ local function join_spans(s, first, behind, shape, each)
   for i = behind, kept + 1, -1 do spans[i] = nil end
 end
 
--- ---- the vertices that stand out ----------------------------------------------------------------------------------
+-- ---- the prominent vertices ----------------------------------------------------------------------------------------
 
 -- Adds a vertex's own data to the scene. `each`: the number of the vertex and of all vertices below.
 local function note_vertex(s, v, p, each, shape, open)
@@ -127,7 +127,7 @@ local function note_vertex(s, v, p, each, shape, open)
   if each > 1 then open[#open + 1] = { p = p, each = each, shape = shape, first = behind - 7 * #uses, behind = behind } end
 end
 
--- Adds all vertices that stand out, of a flat list (see fold.c). Spans of an inner vertex are joined with spans before as
+-- Adds all prominent vertices of a flat list (see fold.c). Spans of an inner vertex are joined with spans before as
 -- soon as all vertices below are there.
 local function note_all(s, own)
   local open = {} -- inner vertices with spans, with vertices below still to come
@@ -152,7 +152,7 @@ local function sorted_properties(s)
 end
 
 --- Returns the data of a graph, or of a vertex and everything below. Time is linear in the vertices, for a few
---- nanoseconds each; a vertex that stands out takes a microsecond and more.
+--- nanoseconds each; a prominent vertex takes a microsecond and more.
 function M.of(g, start)
   local array, above = core.array, start and start:parent()
   local fold = g:fold(start and { start } or g:roots())

@@ -1,7 +1,7 @@
 --- svg.lua - a picture of a machine and of the jobs that now use the machine.
 ---
 --- A picture has at most M.BYTES bytes, or with `all` M.BYTES_ALL, however large the machine and however long the names:
---- a larger picture is drawn anew with half as many boxes. Equal graphs give equal bytes.
+--- a larger picture is drawn again with half as many boxes. Equal graphs give equal bytes.
 
 local boxes = require "weir.html.picture.boxes"
 local cells = require "weir.html.picture.cells"

@@ -53,7 +53,7 @@ function M.shorten(text)
   return text:sub(1, start_of(text, LONG // 3 + 1) - 1) .. "\u{2026}" .. text:sub(start_of(text, #text - LONG // 2 + 1))
 end
 
---- Formats a fraction as "62 %"; 0 % stands for 0 only, and 100 % for 1 only.
+--- Formats a fraction as "62 %"; 0 % means exactly 0, and 100 % exactly 1.
 function M.percent(fraction)
   local percent = math.floor(fraction * 100 + 0.5)
   if percent == 0 and fraction > 0 then percent = 1 end

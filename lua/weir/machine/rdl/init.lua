@@ -6,7 +6,7 @@
 --       ListOf{ Node, ids = "1-1232", args = { basename = "cab", sockets = {"0-7", "8-15"} } } } } }
 --
 -- An RDL file is Lua and runs in a sandbox (see weir.rdl.language for the statements). A type such as Node is a small
--- Lua file. Types are looked for in the directories of opts.types, in "types" beside the RDL file, beside the RDL
+-- Lua file. Types are looked for in the directories of opts.types, in "types" next to the RDL file, next to the RDL
 -- file, and among the types bundled with weir.
 --
 -- Hierarchy "default" is containment; every further hierarchy becomes a subsystem. Resources of a subsystem often

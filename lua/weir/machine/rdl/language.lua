@@ -3,7 +3,7 @@
 ---
 --- Errors raised here carry no position: the sandbox puts the line of the RDL file before the message.
 
--- source(name): the type called `name`, as a function; limit(message): raises for a text that asks for too much
+-- source(name): the type called `name`, as a function; limit(message): raises for a text that requests too much
 local source, limit = ...
 
 local DEPTH = 199 -- levels of a hierarchy
@@ -68,7 +68,7 @@ end
 
 -- ---- resources ------------------------------------------------------------------------------------------------
 
--- The fields of a resource handed over to weir.rdl; children are in the array part.
+-- The fields of a resource passed to weir.rdl; children are in the array part.
 local KEPT = {
   type = true, basename = true, name = true, id = true, uuid = true, size = true, unit = true, exclusive = true,
   properties = true, tags = true,

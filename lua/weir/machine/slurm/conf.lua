@@ -1,4 +1,4 @@
---- conf.lua - slurm.conf, and gres.conf and topology.conf beside it, as a description of a machine; see
+--- conf.lua - slurm.conf, and gres.conf and topology.conf next to it, as a description of a machine; see
 --- machine/description.lua for its fields.
 ---
 --- Read are ClusterName, SelectType, SelectTypeParameters, NodeName, NodeSet, DownNodes, PartitionName, SwitchName and
@@ -278,7 +278,7 @@ local function take(build, line, place)
   build.settings[first] = line:match "=%s*(.-)%s*$"
 end
 
--- Reads a file beside slurm.conf, if there is one.
+-- Reads a file next to slurm.conf, if there is one.
 local function beside(name, file, f)
   local path = lines.beside(name, file)
   if not files.exists(path) then return end
@@ -292,7 +292,7 @@ local function consumption(settings)
   return { unit = unit, memory = params:find "memory" ~= nil or nil }
 end
 
---- Reads the text of a slurm.conf. `file`: its name; gres.conf and topology.conf are looked for beside it. Returns the
+--- Reads the text of a slurm.conf. `file`: its name; gres.conf and topology.conf are looked for next to it. Returns the
 --- description; raises a failure for what is wrong.
 function M.read(text, file)
   local build = { nodes = {}, by_name = {}, queues = {}, queues_by_name = {}, sets = {}, down = {}, switches = {}, future = {},

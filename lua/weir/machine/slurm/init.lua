@@ -1,4 +1,4 @@
---- machine/slurm - machines as Slurm has them written down: slurm.conf with the files beside it, and what `scontrol show
+--- machine/slurm - machines as Slurm describes them: slurm.conf with the files next to it, and what `scontrol show
 --- node` prints.
 
 local description = require "weir.machine.description"
@@ -6,7 +6,7 @@ local failure = require "weir.failure"
 
 local M = {}
 
--- Whether a text is what scontrol prints: the first record goes on with Arch= or CoresPerSocket= and has CPUAlloc=.
+-- Whether a text is what scontrol prints: the first record continues with Arch= or CoresPerSocket= and has CPUAlloc=.
 local function printed(text)
   local record = text:match "^%s*NodeName=%S+(.-)\n%s*NodeName=" or text:match "^%s*[NP]%a+Name=%S+(.*)$"
   return record ~= nil and (record:find("CPUAlloc=", 1, true) or record:find("AllocNodes=", 1, true)) ~= nil
@@ -22,7 +22,7 @@ function M.is(text)
   return text:find "\n[ \t]*[Ii]nclude[ \t]+%S" ~= nil
 end
 
---- Builds a graph from a text. `name`: the name of the text in errors, beside which further files are looked for.
+--- Builds a graph from a text. `name`: the name of the text in errors, next to which further files are looked for.
 --- Returns the graph; or nil, message, code.
 function M.parse(text, name)
   local reader = require(printed(text) and "weir.machine.slurm.scontrol" or "weir.machine.slurm.conf")

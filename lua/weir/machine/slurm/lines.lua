@@ -95,7 +95,7 @@ local function include(name, place, f, depth, entries)
   M.each(text, path, f, depth + 1, entries)
 end
 
---- Calls f(line, place) for each logical line of a text and of the files included. `file`: the name of the text, beside
+--- Calls f(line, place) for each logical line of a text and of the files included. `file`: the name of the text, next to
 --- which included files are looked for. The places of a text share a counter of entries, see count().
 function M.each(text, file, f, depth, entries)
   entries = entries or bounds.entries()
