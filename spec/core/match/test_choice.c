@@ -228,9 +228,9 @@ static void check_refused(void)
     } cases[] = {
         {{.kind = 17}, "there is no choice 17"},
         {{.kind = -1}, "there is no choice -1"},
-        {{.kind = WEIR_CHOOSE_BESIDE}, "beside one another needs a type"},
+        {{.kind = WEIR_CHOOSE_BESIDE}, "adjacent resources needs a type"},
         {{.kind = WEIR_CHOOSE_CLOSEST}, "the choice of the closest candidates needs a property"},
-        {{.kind = WEIR_CHOOSE_CLOSEST, .property = "p", .group = by_id}, "are told by a property"},
+        {{.kind = WEIR_CHOOSE_CLOSEST, .property = "p", .group = by_id}, "closest candidates needs a property"},
         {{.kind = WEIR_CHOOSE_FEWEST, .subsystem = "network"}, "groups by subsystem need the type"},
         {{.kind = WEIR_CHOOSE_FEWEST, .group = by_id}, "a group function needs a serial number"},
         {{.kind = WEIR_CHOOSE_FEWEST, .emptiest = true}, "the emptiest group first is for one from each group"},

@@ -282,8 +282,8 @@ static void test_validate(void)
     expect_invalid(DOC("", "}}"), "execution.R_lite: is empty");
     expect_invalid(DOC(A_CORE, "}}"), "execution.nodelist: is missing");
     expect_invalid(DOC(A_CORE "," ENTRY("1-2", "\"gpu\":\"0\""), ",\"nodelist\":[\"n[0-2]\"]}}"), "rank 1 has no core");
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":[]}", "attributes: an object");
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":1}}", "attributes.system: an object");
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":[]}", "attributes: expected an object");
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":1}}", "attributes.system: expected an object");
     expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":1}}}",
                    "attributes.system.scheduler");
     expect_invalid(HOSTED("0", "a", "0") ",\"scheduling\":{\"graph\":{}}}", "scheduling.graph");

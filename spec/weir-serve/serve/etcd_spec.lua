@@ -92,7 +92,7 @@ local function end_of(s, kind, clients)
   end)
   if kind ~= 1 then
     assert.equal(1, s.code)
-    assert.matches("whether what was asked last was done", s.err.text)
+    assert.matches("it knows whether the last request was done", s.err.text)
   end
 end
 
@@ -290,7 +290,7 @@ describe("a service on etcd", function()
     assert.equal(1, s:exit())
     assert.is_true((uv.hrtime() - begin) / 1e9 < LEASE)
     assert.equal("fenced", raw.lines[2].code)
-    assert.matches("whether what was asked last was done", raw.lines[2].error)
+    assert.matches("it knows whether the last request was done", raw.lines[2].error)
     etcd:again()
     s = start("a", dir, etcd.url)
     wait_lead(s)

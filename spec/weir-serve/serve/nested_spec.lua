@@ -365,7 +365,7 @@ describe("a child service refuses", function()
       "busy" },
     { "a target that the job has not", "top", "shrink", { job = 1, ranks = "6" }, "has no target 6", "unknown" },
     { "to be freed in part", "top", "release", { job = 1, targets = "0" }, "shrink it", "busy" },
-    { "a second one of the same job", "top", "resource.acquire", { group = "job.1" }, "acquired by somebody else", "busy" },
+    { "a second one of the same job", "top", "resource.acquire", { group = "job.1" }, "already acquired", "busy" },
     { "to open a job that is not there", "top", "child.open", { job = 7 }, "no such job", "unknown" },
     { "a group of the name that children have", "top", "resource.move", { targets = "7", group = "job.9" }, "not job.N", "invalid" },
     { "to be no child", "top", "parent.status", {}, "no parent", "unavailable" },

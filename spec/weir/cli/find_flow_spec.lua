@@ -44,7 +44,7 @@ describe("weir find --flow [G8][RFC4b:141]", function()
     ["nothing found"] = { { "--flow", "net", "id=9 and" }, "", 1 },
     ["no such subsystem"] = { { "--flow", "nat" }, "weir: there is no subsystem 'nat'\n", 2 },
     ["no number"] = { { "--flow", "net=x" }, "weir: find: %-%-flow net=x: expected a subsystem such as network", 2 },
-    ["a graph"] = { { "--flow", "net", "--graph", "dot" }, "a few lines, or with %-F json", 2 },
+    ["a graph"] = { { "--flow", "net", "--graph", "dot" }, "a few lines, or JSON with %-F json", 2 },
   } do
     it("tells: " .. name, function()
       local words = case[1]

@@ -59,7 +59,7 @@ describe("the configuration of a Flux instance", function()
     os.remove(r)
     local g, why = weir.load(path)
     assert.is_nil(g)
-    assert.matches("a file R or R.json beside it", why)
+    assert.matches("a file R or R.json next to it", why)
     shell.clean()
   end)
 

@@ -114,7 +114,7 @@ describe("the REPL knows what is meant by", function()
     { "g:nodes()", 'find "type=node" are the nodes' },
     { "synthetic 'node:2'", "it is a function of the library, weir.synthetic" },
     { "match slot=1/node", 'e:match "slot=1/node" matches a job' },
-    { "find type=node", 'a text stands in quotes: find "type=node"' },
+    { "find type=node", 'texts need quotes: find "type=node"' },
     { 'e:match "slot=1/nod"', 'there is no "nod" here (did you mean "node"?)' },
     { 'e.match "slot=1/node"', "bad argument to 'match' (weir.engine expected, got string)" },
     { "e:release()", "bad argument #2 to 'release' (number expected, got nil)" },
