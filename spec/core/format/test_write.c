@@ -261,10 +261,10 @@ static void test_errors(void)
     expect_text(g, &a, "rlite", "[{\"rank\":\"0\",\"children\":{\"core\":\"\"}}]", "a name with a blank");
     expect_error(g, &a, "rv1", "host name");
     core = add_pools(g, node, "core", INT64_C(1) << 32, 1);
-    expect_error(g, &a, "rlite", "/no de/core4294967296 has not");
+    expect_error(g, &a, "rlite", "/no de/core4294967296 is outside");
     CHECK(weir_graph_unlink(g, core, NULL) == WEIR_OK, "the core goes");
     add_pools(g, node, "core", WEIR_NO_ID, 1);
-    expect_error(g, &a, "rv1", "/no de/core has not");
+    expect_error(g, &a, "rv1", "/no de/core is outside");
     weir_graph_free(g);
 }
 

@@ -341,8 +341,9 @@ static const struct {
     {"propery.x=1", 1, 1, "unknown field \"propery.x\" (did you mean \"property\"?)"},
     {"alloc", 1, 1, "unknown field \"alloc\" (did you mean \"allocated\"?)"},
     {"zzzzzz=1", 1, 1,
-     "unknown field \"zzzzzz\": one of allocated, basename, data, exclusive, free, id, idle, job, leaf, name, path, "
-     "expected property, rank, size, staged, state, tag, type, unit, uuid"},
+     "unknown field \"zzzzzz\": expected one of allocated, basename, data, exclusive, free, id, idle, job, leaf, name, "
+     "path, "
+     "property, rank, size, staged, state, tag, type, unit, uuid"},
     {"type.x=1", 1, 1, "\"type\" has no keys; property.KEY, tag.KEY and data.KEY have"},
     {"type<node", 1, 5, "\"type\" cannot be put in order: expected = or !=, not <"},
     {"job>=3", 1, 4, "\"job\" cannot be put in order: expected = or !=, not >="},

@@ -488,7 +488,7 @@ static void test_remap(void)
                      ",\"nodelist\":[\"a,b,c\"],\"properties\":{\"p\":\"0,2\"},\"starttime\":4}}"));
     expect_remap(text, "a,b", false, "2 hosts are listed, and the set has 3 ranks");
     expect_remap(text, "a,b,d", false, "the set has no host d");
-    expect_remap(text, "a,b,b", false, "host b is there twice");
+    expect_remap(text, "a,b,b", false, "host b occurs twice");
     expect_remap(DOC(A_CORE, "}}"), "a", false, "the set has no nodelist");
     expect_remap(DOC("", "}}"), NULL, false, DOC("", ",\"nodelist\":[]}}"));
     /* a key that is no graph is kept, and so is the key of an unknown writer */

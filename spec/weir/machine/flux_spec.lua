@@ -25,7 +25,7 @@ for i = 0, 5 do HOSTS[i + 1] = ("fluke%d:8 core:2 gpu:%s"):format(i, i < 4 and "
 -- Wrong configurations, and a part of the message.
 local WRONG = {
   { "that is cut off", '{"resource":{', "^config.json: " },
-  { "without resources", '{"resource":{}}', "^config.json: it tells no resources: resource.path, resource.config, or a file R" },
+  { "without resources", '{"resource":{}}', "^config.json: it has no resources: expected resource.path, resource.config, or a file R" },
   { "of hosts without a name", '{"resource":{"config":[{"cores":"0-1"}]}}', "^config.json: resource.config%[1%]: hosts: " },
   { "of cores that are none", '{"resource":{"config":[{"hosts":"a","cores":"x"}]}}', "^config.json: resource.config%[1%].cores: " },
   { "of a time that is none",
