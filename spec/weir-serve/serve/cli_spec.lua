@@ -133,7 +133,7 @@ drained: 3  disk
     { { "show", "node9" }, 1, "there is no vertex 'node9' here" },
     { { "resource", "drain", "99" }, 1, "no target 99" },
     { { "policy", "load", "nope" }, 1, "no policy" },
-    { { "show", "--html", "--svg" }, 2, "show: --svg and --html: one of them is wanted" },
+    { { "show", "--html", "--svg" }, 2, "show: --svg and --html cannot be combined" },
     { { "show", "--html", "node9" }, 2, "there is no vertex 'node9' here" },
     { { "show", "-j", "slot=1/node" }, 2, "unknown option -j" },
   }
