@@ -78,8 +78,8 @@ static int refuse_rest(const weir_request *r, weir_err *err)
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
-/* Whether `s` needs no quotes: a letter first (in a type or label also a digit), and not a JSON literal where a value is
- * expected. */
+/* Whether `s` needs no quotes: a letter first (in a type or label also a digit), and, as a value, not a JSON
+ * literal. */
 static bool is_word(const char *s, bool value)
 {
     static const char *const literals[] = {"true", "false", "null"};
