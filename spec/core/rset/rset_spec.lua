@@ -65,7 +65,7 @@ describe("an R", function()
       "^execution%.expiration: .* not after" },
     { "[R5] that ends when it starts", R({ entry("0", "0") }, { starttime = 10.5, expiration = 10.5 }),
       "^execution%.expiration: .* not after" },
-    { "[R5] with a time that is a text", R({ entry("0", "0") }, { starttime = "now" }), "^execution%.starttime: expected a number of seconds" },
+    { "[R5] with a time that is a text", R({ entry("0", "0") }, { starttime = "now" }), "^execution%.starttime: expected" },
     { "[R5] with a time past all clocks", R({ entry("0", "0") }, { expiration = 1e13 }), "^execution%.expiration: .* more than 9e12" },
     { "with a number of slots below 1", R({ entry("0", "0") }, { nslots = 0 }), "^execution%.nslots: " },
     { "[R6] whose scheduling is no object", R({}, {}, { scheduling = "x" }), "^scheduling: expected an object" },
@@ -507,7 +507,7 @@ describe("a set is valid", function()
     { "not without a nodelist", R { entry("0", "0") }, "^execution%.nodelist: is missing" },
     { "not without cores", R({ entry("0", "0"), entry("1", nil, "0") }, { nodelist = { "a,b" } }),
       "^execution%.R_lite: rank 1 has no core$" },
-    { "not with attributes that are none", R({ entry("0", "0") }, { nodelist = { "a" } }, { attributes = "x" }), "^attributes: expected an object" },
+    { "not with attributes that are none", R({ entry("0", "0") }, { nodelist = { "a" } }, { attributes = "x" }), "^attributes: expected" },
     { "not with a graph that is none", R({ entry("0", "0") }, { nodelist = { "a" } }, { scheduling = { graph = {} } }),
       "^scheduling%.graph" },
   }

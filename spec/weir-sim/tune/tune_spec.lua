@@ -433,7 +433,7 @@ describe("weir tune", function()
   for _, case in ipairs {
     { {}, "tune: expected a TRACE" }, { { "/none.swf" }, "/none.swf: there is no such file" }, { { "%s", "%s" }, "one TRACE too many" },
     { { "%s" }, "neither low nor easy has an option" }, { { "%s", "--minimise", "wait" }, 'there is no objective "wait"' },
-    { { "%s", "--budget", "1" }, "--budget: expected a number from 2" }, { { "%s", "--train", "1" }, "--train: expected a number from 0.1" },
+    { { "%s", "--budget", "1" }, "--budget: expected a number from 2" }, { { "%s", "--train", "1" }, "--train: expected a number" },
     { { "%s", "-q", "hybrid", "--vary", "z=1..2" }, "no option z" }, { { "/dev/null", "-q", "hybrid" }, "is empty, expected a trace" },
     { { "%s", "-q", "hybrid", "--map", "slot=N/disk" }, "0 of 120 jobs fit into the machine" },
   } do

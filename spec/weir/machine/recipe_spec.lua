@@ -20,7 +20,7 @@ end
 local REFUSED = {
   { "no type", {}, "^recipe: type is missing" },
   { "an unknown field", { type = "cluster", cuont = 3 }, '^recipe: unknown field "cuont" %(did you mean "count"%?%)' },
-  { "a count of 0", { type = "cluster", { type = "rack", { type = "core", count = 0 } } }, "^recipe.rack.core: count: expected an integer" },
+  { "a count of 0", { type = "cluster", { type = "rack", { type = "core", count = 0 } } }, "^recipe.rack.core: count: expected" },
   { "a count of -1", { type = "cluster", { type = "rack", count = -1 } }, "^recipe.rack: count: " },
   { "a count that is no integer", { type = "cluster", { type = "rack", count = 1.5 } }, "^recipe.rack: count: .*1.5" },
   { "a count that is a text", { type = "cluster", { type = "rack", count = "four" } }, 'count: .*"four"' },
