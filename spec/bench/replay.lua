@@ -26,6 +26,23 @@ local function like(jobs, procs, load) return { jobs = math.floor(jobs * SHARE),
 local CTC, BLUE, RICC, CURIE = like(77199, 338, 0.85), like(232536, 1152, 0.85), like(447782, 8192, 0.95), like(295540, 80640, 0.85)
 local MILLION = like(1000000, 10080, 0.85)
 
+-- A queue policy whose order gives a new number for every waiting job at every pass.
+local AGING = "build/bench_aging.lua"
+do
+  local file <close> = assert(io.open(AGING, "w"))
+  file:write [[return {
+  order = function(job, now) return -(now - job.submit) / job.estimate end,
+  schedule = function(queue)
+    local head = queue:first()
+    for job in queue:pending() do
+      if job ~= head and job.reserved then queue:unreserve(job) end
+    end
+    while head and queue:reserve(head) do head = queue:first() end
+    for job in queue:candidates() do queue:start(job) end
+  end,
+}]]
+end
+
 local CASES = {
   case("KTH-SP2, easy", "cluster:1 core:100", KTH, "easy"),
   case("KTH-SP2, fcfs", "cluster:1 core:100", KTH, "fcfs"),
@@ -34,8 +51,9 @@ local CASES = {
   case("KTH-SP2, easy, best_fit", "cluster:1 core:100", KTH, "easy", { policy = "best_fit" }),
   case("KTH-SP2, easy, spread", "cluster:1 core:100", KTH, "easy", { policy = "spread" }),
   case("KTH-SP2, easy, best_fit on nodes", "cluster:1 node:25 core:4", KTH, "easy", { policy = "best_fit" }),
-  case("KTH-SP2, easy.lua of one's own, general simulator", "cluster:1 core:100", KTH, "./policies/queue/easy.lua"),
-  case("KTH-SP2, priority, general simulator", "cluster:1 core:100", KTH, "priority"),
+  case("KTH-SP2, easy.lua of one's own", "cluster:1 core:100", KTH, "./policies/queue/easy.lua"),
+  case("KTH-SP2, priority", "cluster:1 core:100", KTH, "priority"),
+  case("KTH-SP2, aging", "cluster:1 core:100", KTH, AGING),
   case("like CTC, easy", "cluster:1 core:338", CTC, "easy"),
   case("like CTC, fcfs", "cluster:1 core:338", CTC, "fcfs"),
   case("like CTC, conservative", "cluster:1 core:338", CTC, "conservative"),
