@@ -1026,7 +1026,10 @@ typedef struct weir_allocation {
  *     the most or_slots there, with as many of the first alternatives as that allows.
  *   - Of the alternatives of xor_slots the first that fits serves, for all instances of a resource; in WEIR_RESERVE the
  *     first of those with the earliest start. WEIR_EINFEASIBLE: none can ever serve.
- *   - Of a varying count the largest allowed count that fits is taken.
+ *   - Of a varying count, each instance of the resource gets the same: the largest allowed count with which the request
+ *     fits at its start, on places chosen for it. Of several varying counts the first in the request decides first.
+ *     Within or_slots, and under a policy with `select` or `descend`, each place gets the largest count that fits
+ *     there, or as few as `select` takes. Of units of a subsystem without an upper bound a job gets the least.
  *
  * Cost: O(k d f) where aggregates and the order decide; with `evaluate`, every candidate that fits is visited. A
  * request whose parts are free each, but nowhere together, is refused after visits to all vertices with some of each

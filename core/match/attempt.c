@@ -17,14 +17,20 @@ static bool lacks_type(struct match *m)
     return false;
 }
 
+int weir_match_place(struct match *m, enum match_view view, int64_t t0)
+{
+    int rc = weir_place_request(m, view, t0);
+    return rc == 0 ? weir_flow_search(m, view, t0) : rc;
+}
+
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
 {
     int rc;
 
     if (lacks_type(m))
         return 0;
-    rc = weir_place_request(m, view, t0);
-    return rc == 0 ? weir_flow_search(m, view, t0) : rc;
+    rc = weir_match_place(m, view, t0);
+    return rc == 1 && view <= VIEW_RESERVED ? weir_match_settle_counts(m, view, t0) : rc;
 }
 
 /* The first type that the request needs and of which the graph has no unit; NULL: all are there. */

@@ -7,7 +7,7 @@
  *     alternatives.c       requests with xor_slots
  *     elsewhere.c, deal.c  matches in another hierarchy than containment; vertices with several parents
  *     earliest_start.c     the earliest start of a reservation
- *     attempt.c            an attempt at one start
+ *     attempt.c            an attempt at one start; counts.c: with the largest counts that fit
  *     flow_choice.c        vertices for which one flow exists, by a flow over all candidates; flow_search.c: by trial
  *     whole.c              matches that give a type as a whole
  *   core/match/place       the recursion: the contents of a request, below a vertex (place/place.h)
@@ -252,8 +252,15 @@ int weir_match_rank_kept(struct match *m, weir_vertex under, const weir_resource
  * Sets by->memory to NULL where the policy must be called for each candidate. Returns
  * WEIR_OK or negative. */
 int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t, struct order_scores *by);
-/* Places the whole request in a view, with a window that starts at t0. Returns 1, 0 or negative. */
+/* Places the whole request in a view, with a window that starts at t0: one resource after another, and where flows need
+ * it with other choices of vertices. Returns 1, 0 or negative. */
+int weir_match_place(struct match *m, enum match_view view, int64_t t0);
+/* The same with the counts that the request gets: see "Meaning of a request" in weir.h. Returns 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
+/* Called once the request fits in a view: places it again with the largest counts with which it fits, the same for each
+ * instance of a resource. O(attempts), of which each varying count takes up to twice the logarithm of its range.
+ * Returns 1 or negative. */
+int weir_match_settle_counts(struct match *m, enum match_view view, int64_t t0);
 /* Whether the request could ever be met. Returns 1, WEIR_EINFEASIBLE or another negative status. */
 int weir_match_feasible(struct match *m, int64_t at);
 /* Whether the request may fit at `start`, as far as an occupancy that is kept shows. Returns 1, 0 or negative. */

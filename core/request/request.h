@@ -65,7 +65,13 @@ int weir_request_compute_needs(weir_request *r) WEIR_CHECKED;
  * request, valid while `r` and `g` stay unchanged.
  * Returns WEIR_OK or WEIR_ENOMEM. O(kinds of pools) for each resource with a unit. */
 int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_request **out) WEIR_CHECKED;
-/* Free `bound`, a result of weir_request_bind() for `r`. A no-op if `bound` is `r` itself. */
+/* Copy a request, to change counts in the copy. Valid while `r` stays unchanged; to be freed with
+ * weir_request_unbind(r, *out). The copy has no needs until a count is fixed. */
+int weir_request_copy(const weir_request *r, weir_request **out) WEIR_CHECKED;
+/* Fix the count of the resource with preorder number `index` in a copy, and compute the needs of the copy. O(resources)
+ */
+int weir_request_fix_count(weir_request *r, uint32_t index, int64_t n) WEIR_CHECKED;
+/* Free `bound`, a result of weir_request_bind() or weir_request_copy() for `r`. A no-op if `bound` is `r` itself. */
 void weir_request_unbind(const weir_request *r, const weir_request *bound);
 
 /* ---- documents --------------------------------------------------------------------------------------------- */

@@ -133,16 +133,12 @@ static const weir_resource *moved(const weir_request *from, const weir_request *
     return r ? to->pool + (r - from->pool) : NULL;
 }
 
-static int copy_resources(const weir_request *r, const weir_graph *g, weir_request *out)
+static int convert_resources(const weir_request *r, const weir_graph *g, weir_request *out)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         weir_resource *x = &out->pool[i];
         struct ratio f;
         const char *unit;
-        *x = r->pool[i];
-        x->with = moved(r, out, x->with);
-        x->parent = moved(r, out, x->parent);
-        out->order[i] = moved(r, out, r->order[i]);
         if (!is_converted(g, x, &f, &unit))
             continue;
         if (convert_count(&r->pool[i].count, f, &x->count))
@@ -158,7 +154,7 @@ void weir_request_unbind(const weir_request *from, const weir_request *bound)
 
     if (r == from)
         return;
-    for (uint32_t i = 0; r->pool && i < r->count; i++)
+    for (uint32_t i = 0; i < r->count; i++)
         if (r->pool[i].count.set != from->pool[i].count.set)
             weir_count_clear(&r->pool[i].count);
     WEIR_FREE(r->pool, r->order, r->needs, r->spans, r);
@@ -175,6 +171,46 @@ static bool needs_binding(const weir_request *r, const weir_graph *g)
     return false;
 }
 
+/* Copies a request without its needs; the counts share their sets with the original. */
+static weir_request *copy_request(const weir_request *r)
+{
+    weir_request *x = weir_mem_alloc(sizeof *x);
+
+    if (!x)
+        return NULL;
+    *x = *r;
+    x->needs = NULL;
+    x->spans = NULL;
+    x->pool = weir_mem_alloc(r->count * sizeof *x->pool);
+    x->order = weir_mem_alloc(r->count * sizeof *x->order);
+    if (!x->pool || !x->order) {
+        WEIR_FREE(x->pool, x->order, x);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < r->count; i++) {
+        x->pool[i] = r->pool[i];
+        x->pool[i].with = moved(r, x, r->pool[i].with);
+        x->pool[i].parent = moved(r, x, r->pool[i].parent);
+        x->order[i] = moved(r, x, r->order[i]);
+    }
+    return x;
+}
+
+int weir_request_copy(const weir_request *r, weir_request **out)
+{
+    *out = copy_request(r);
+    return *out ? WEIR_OK : WEIR_ENOMEM;
+}
+
+int weir_request_fix_count(weir_request *r, uint32_t index, int64_t n)
+{
+    r->pool[r->order[index] - r->pool].count = (weir_count){n, n, '+', 1, NULL, 0};
+    WEIR_FREE(r->needs, r->spans);
+    r->needs = NULL;
+    r->spans = NULL;
+    return weir_request_compute_needs(r);
+}
+
 int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_request **out)
 {
     weir_request *x;
@@ -182,17 +218,10 @@ int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_req
     *out = r;
     if (!needs_binding(r, g))
         return WEIR_OK;
-    x = weir_mem_alloc(sizeof *x);
+    x = copy_request(r);
     if (!x)
         return WEIR_ENOMEM;
-    *x = *r;
-    x->needs = NULL;
-    x->spans = NULL;
-    x->pool = weir_mem_zalloc(r->count, sizeof *x->pool);
-    x->order = weir_mem_zalloc(r->count, sizeof *x->order);
-    for (uint32_t i = 0; x->pool && i < r->count; i++)
-        x->pool[i].count.set = r->pool[i].count.set;
-    if (!x->pool || !x->order || copy_resources(r, g, x) || weir_request_compute_needs(x)) {
+    if (convert_resources(r, g, x) || weir_request_compute_needs(x)) {
         weir_request_unbind(r, x);
         return WEIR_ENOMEM;
     }

@@ -654,6 +654,36 @@ local function attempt(self, request, fields)
   return { fits = fits, picks = fits and widened(self, view.held), competing = false }
 end
 
+-- The resources whose counts vary, in the order of the request.
+local function varying(list, out)
+  for _, r in ipairs(list) do
+    if #r.counts > 1 then out[#out + 1] = r end
+    if r.with then varying(r.with, out) end
+  end
+  return out
+end
+
+-- An answer for a request that fits: each count in turn is fixed to the largest with which the request still fits.
+local function with_largest_counts(self, request, fields)
+  local answer
+  for _, r in ipairs(varying(request.list, {})) do
+    local counts, most = r.counts, units_of_type(self, r.slot and open_slots(r.with, {})[1].type or r.type)
+    for i = #counts, 1, -1 do
+      r.counts = { counts[i] }
+      answer = (counts[i] <= most or i == 1) and attempt(self, request, fields) or { fits = false }
+      if answer.fits then break end
+    end
+  end
+  return answer
+end
+
+-- As attempt, with the counts that a job gets. Where resources compete, the choice is open in any case.
+local function served(self, request, fields)
+  local answer = attempt(self, request, fields)
+  if not answer.fits or answer.competing then return answer end
+  return with_largest_counts(self, request, fields) or answer
+end
+
 --- A time as stored by the engine, in whole microseconds.
 function Reference.microseconds(t)
   if t == FOREVER then return t end
@@ -663,7 +693,7 @@ end
 
 local function at_time(self, request, t)
   local finish = Reference.microseconds(t + request.duration)
-  local answer = attempt(self, request, { t0 = t, t1 = finish })
+  local answer = served(self, request, { t0 = t, t1 = finish })
   answer.start, answer.finish = t, finish
   return answer
 end
@@ -724,7 +754,7 @@ function Reference:grow(id, jobspec)
   if job.finish <= self.clock then return { fits = false, code = "invalid" } end
   local ever = feasible(self, request)
   local t0 = math.max(job.start, self.clock)
-  local answer = attempt(self, request, { t0 = t0, t1 = job.finish, job = id })
+  local answer = served(self, request, { t0 = t0, t1 = job.finish, job = id })
   if answer.fits == false then answer.code = ever.fits == false and "infeasible" or "busy" end
   if answer.fits == false and ever.fits == nil then return ever end
   answer.start, answer.finish = t0, job.finish
@@ -785,6 +815,10 @@ function Reference:fault(jobspec, picks, start, finish, more)
   end
   local given = table.move(more or {}, 1, #(more or {}), #picks + 1, table.move(picks, 1, #picks, 1, {}))
   local fits = try_everything(new_view(self, { given = given, request = request }), request.list)
+  if fits == false then -- with a count fixed to 1, a slot may be a single vertex, which need not be in a node
+    for _, r in ipairs(varying(request.list, {})) do r.counts = { r.counts[1] } end
+    fits = try_everything(new_view(self, { given = given, request = request }), request.list)
+  end
   if fits == false then return "the request does not fit into what it got" end
 end
 

@@ -24,6 +24,7 @@ describe("the visits of a match", function()
     { "one core", "slot/core", 10, 14 },
     { "4 cores and a gpu of one socket", "socket/slot/[core=4;gpu]", 16, 20 },
     { "64 nodes", "slot=64/node", 90, 90 },
+    { "2 slots of as many cores as fit", "slot=2/core=1-40", 1200, 60 },
     { "16 nodes of one rack", "rack/slot=16/node", 50, 50 },
   }
 
