@@ -130,7 +130,10 @@ end
 
 for _, path in ipairs(pages) do
   describe(path, function()
-    setup(examples.open)
+    setup(function()
+      examples.open()
+      examples.run "rm mine.lua" -- a page makes its own
+    end)
     before_each(examples.renew)
     teardown(examples.close)
     for _, block in ipairs(blocks_of(path)) do try_block(path, block) end
