@@ -148,3 +148,26 @@ describe("the texts", function()
     assert.same({}, wrong)
   end)
 end)
+
+describe("help", function()
+  local pages = { { "--help" }, { "-s", "--help" } }
+  for _, name in ipairs(require("weir.cli").commands) do pages[#pages + 1] = { name, "--help" } end
+  for _, name in ipairs(require("weir.cli.remote").names()) do pages[#pages + 1] = { "-s", "x", name, "--help" } end
+  for _, name in ipairs(require("weir.cli.topics").names) do pages[#pages + 1] = { "help", name } end
+
+  for _, words in ipairs(pages) do
+    it("fits in 80 columns: weir " .. table.concat(words, " "), function()
+      local page = shell.weir(words)
+      assert.same({ "", 0 }, { page.err, page.status })
+      for line in page.out:gmatch "[^\n]+" do assert.is_true((utf8.len(line) or #line) <= 80, line) end
+      for command in page.out:gmatch "\n  (weir [^\n]*) \\\n" do assert.is_nil(command:find "   ", command) end
+    end)
+  end
+
+  it("breaks a long command so that it can be copied", function()
+    local fitted = require("weir.cli.page").fitted
+    local long = "weir match -r MACHINE " .. ("slot=1/node "):rep(12) .. "job.yaml"
+    assert.equal(long, (fitted("  " .. long):gsub(" \\\n +", " "):gsub("^ +", "")))
+    assert.equal("a b\n\n  x    y", fitted "a\nb\n\n  x    y")
+  end)
+end)

@@ -1,6 +1,7 @@
 --- options.lua - the command line of resource-query, parsed as by getopt_long(): short options may be joined, values
 -- may be attached or separate, and long names may be abbreviated while unambiguous.
 
+local page = require "weir.cli.page"
 local load = require "weir.query.load"
 local writers = require "weir.query.writers"
 
@@ -193,7 +194,7 @@ function M.help()
     lines[#lines + 1] = ("%-32s%s"):format(head, o[4]:gsub("\n", "\n" .. (" "):rep(32)))
   end
   lines[#lines + 1] = '\nThe command "help" lists the commands. Exit status: 0 done, 1 wrong use or unreadable input.\n'
-  return table.concat(lines, "\n")
+  return page.fitted(table.concat(lines, "\n"))
 end
 
 return M

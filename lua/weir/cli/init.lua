@@ -7,6 +7,7 @@ local core = require "weir.core"
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
 local packages = require "weir.packages"
+local page = require "weir.cli.page"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local topics = require "weir.cli.topics"
@@ -36,20 +37,23 @@ local function command(name)
 end
 
 local function show_help()
-  out.line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
-  out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua."
+  local lines = {}
+  local function line(text) lines[#lines + 1] = text end
+  line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
+  line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua."
   for _, package in ipairs(packages.list()) do
-    out.line(("\n%s: %s"):format(package.name, package.doc))
-    for _, name in ipairs(package.commands or {}) do out.line(("  %-11s%s"):format(name, command(name).doc)) end
+    line(("\n%s: %s"):format(package.name, package.doc))
+    for _, name in ipairs(package.commands or {}) do line(("  %-11s%s"):format(name, command(name).doc)) end
   end
-  out.line "\n  weir FILE              shows a machine, runs a scenario or a script, checks a policy"
-  out.line "  weir COMMAND --help    the options of a command\n  weir --version         the version"
+  line "\n  weir FILE              shows a machine, runs a scenario or a script, checks a policy"
+  line "  weir COMMAND --help    the options of a command\n  weir --version         the version"
   if packages.find("services", "commands") then
-    out.line "  weir -s SOCKET COMMAND  runs a command on a service (weir serve); see weir -s SOCKET --help"
+    line "  weir -s SOCKET COMMAND  runs a command on a service (weir serve); see weir -s SOCKET --help"
   end
-  out.line "\nweir help TOPIC:"
-  for _, name in ipairs(topics.names) do out.line(("  %-12s%s"):format(name, topics[name].doc)) end
-  out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong usage, or something cannot be read or written."
+  line "\nweir help TOPIC:"
+  for _, name in ipairs(topics.names) do line(("  %-12s%s"):format(name, topics[name].doc)) end
+  line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong usage, or something cannot be read or written."
+  out.line(page.fitted(table.concat(lines, "\n")))
 end
 
 local function show_version() out.line("weir " .. core.version) end

@@ -10,6 +10,7 @@
 -- bound a number.
 
 local failure = require "weir.failure"
+local page = require "weir.cli.page"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local texts = require "weir.texts"
@@ -172,12 +173,12 @@ local function synopsis(option)
   return "  " .. short .. "--" .. option[2] .. (option[3] and " " .. option[3] or "")
 end
 
-local COLUMN, WIDTH = 28, 72
+local COLUMN = 28
 
 local function describe(option)
   local help = option[4] .. (option.choices and ": " .. table.concat(option.choices, ", ") or "")
   local left, lines = synopsis(option), {}
-  for i, line in ipairs(texts.wrapped(help, WIDTH)) do
+  for i, line in ipairs(texts.wrapped(help, page.WIDTH - COLUMN)) do
     lines[i] = ("%-" .. COLUMN .. "s%s"):format(i == 1 and #left < COLUMN and left or "", line)
   end
   if #left >= COLUMN then table.insert(lines, 1, left) end
@@ -186,9 +187,10 @@ end
 
 --- Returns the text of `weir COMMAND --help`.
 function M.help(command)
-  local lines = { ("usage: weir %s %s"):format(command.name, command.usage), "", command.doc, "" }
+  local usage = texts.wrapped(("%s %s"):format(command.name, command.usage), page.WIDTH, "usage: weir ", "         ")
+  local lines = { table.concat(usage, "\n"), "", page.fitted(command.doc), "" }
   for _, option in ipairs(all_options(command)) do lines[#lines + 1] = describe(option) end
-  if command.notes then lines[#lines + 1] = "\n" .. command.notes:gsub("%s+$", "") end
+  if command.notes then lines[#lines + 1] = "\n" .. page.fitted((command.notes:gsub("%s+$", ""))) end
   return table.concat(lines, "\n") .. "\n"
 end
 

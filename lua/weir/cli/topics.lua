@@ -2,6 +2,8 @@
 --
 -- A topic is {doc =, text =, examples = a list of {input, meaning}}; the spec of this file runs every example.
 
+local page = require "weir.cli.page"
+
 local M = {}
 
 M.shapes = {
@@ -80,7 +82,7 @@ M.names = { "shapes", "machines", "expressions" }
 --- Returns the page of a topic as lines.
 function M.lines(name)
   local topic = M[name]
-  local lines = { ("%s - %s\n"):format(name, topic.doc), topic.text, "" }
+  local lines = { ("%s - %s\n"):format(name, topic.doc), page.fitted(topic.text), "" }
   for _, example in ipairs(topic.examples) do lines[#lines + 1] = ("  %s\n      %s"):format(example[1], example[2]) end
   return lines
 end

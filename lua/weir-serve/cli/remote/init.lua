@@ -2,6 +2,7 @@
 
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
+local page = require "weir.cli.page"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -41,13 +42,16 @@ end
 M.command = command
 
 local function help()
-  out.line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]"
-  out.line "       weir -s SOCKET [--token-file FILE] [--ca FILE] COMMAND [OPTION...] [ARGUMENT...]\n"
-  out.line "Runs a command on the service at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
-  out.line "  --token-file FILE  for TCP: a file whose first token is used; $WEIR_TOKEN_FILE if not given"
-  out.line "  --ca FILE          for TLS: the trusted certificates, PEM; $WEIR_CA, or those of the system, if not given\n"
-  for _, name in ipairs(M.names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
-  out.line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
+  local lines = {}
+  local function line(text) lines[#lines + 1] = text end
+  line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]"
+  line "       weir -s SOCKET [--token-file FILE] [--ca FILE] COMMAND [OPTION...] [ARGUMENT...]\n"
+  line "Runs a command on the service at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
+  line "  --token-file FILE  for TCP: a file whose first token is used; $WEIR_TOKEN_FILE if not given"
+  line "  --ca FILE          for TLS: the trusted certificates, PEM; $WEIR_CA, or those of the system, if not given\n"
+  for _, name in ipairs(M.names()) do line(("  %-10s%s"):format(name, command(name).doc)) end
+  line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
+  out.line(page.fitted(table.concat(lines, "\n")))
 end
 
 --- Options of the connection, placed between SOCKET and COMMAND.
