@@ -131,6 +131,7 @@ local function notes_of(report, p, say)
   local function note(request, a, message, code, stats)
     report[a and "matched" or "refused"] = report[a and "matched" or "refused"] + 1
     report.visited, report.callbacks = report.visited + stats.visited, report.callbacks + stats.callbacks
+    report.rejected = report.rejected + (code == "rejected" and 1 or 0)
     if code ~= "policy" then return false end
     local same = message:gsub(" for /%S+", "")
     local failure = by_text[same]
@@ -179,7 +180,7 @@ end
 --- errors = {text}, notes = {text}, matched =, refused =}; with unread = true where the policy does not exist or cannot
 --- be read.
 function M.check(x, graph)
-  local report = { errors = {}, notes = {}, matched = 0, refused = 0, visited = 0, callbacks = 0 }
+  local report = { errors = {}, notes = {}, matched = 0, refused = 0, rejected = 0, visited = 0, callbacks = 0 }
   local function say(kind, text) table.insert(report[kind == "note" and "notes" or "errors"], text) end
   local p, why, unread = weir.policy(x, not graph and BUDGET or nil)
   if not p then
@@ -195,6 +196,9 @@ function M.check(x, graph)
   report.state = first and first[1].state
   check_types(p, tried[1], graph, say)
   tell()
+  if report.rejected > 0 and report.rejected == report.refused + report.matched then
+    say("note", ("admit rejects all %d requests"):format(report.rejected))
+  end
   report.profile = check_cost(p, #report.errors > 0, say)
   p:profile(false)
   if first and #report.errors == 0 then

@@ -150,11 +150,12 @@ end
 function M.of_file(path, text, given) return core.policy_source(text, path, with_origin(given, path:find "/" and M.origin(path) or nil)) end
 
 --- Loads a policy from a text, given: options and budget; as a new edition of a policy in use, whose state it takes over
---- where the names are equal. Returns as load().
-function M.of_text(text, given, current)
-  local p, why, code = core.policy_source(text, "policy", given)
+--- where the names are equal. file: the name of the text in errors, or nil. Returns as load().
+function M.of_text(text, given, current, file)
+  file = file or "policy"
+  local p, why, code = core.policy_source(text, file, given)
   if not p or not current or p.name ~= current.name or not current.origin then return p, why, code end
-  return core.policy_source(text, "policy", with_origin(given, current.origin))
+  return core.policy_source(text, file, with_origin(given, current.origin))
 end
 
 local function load_file(name, options, budget)

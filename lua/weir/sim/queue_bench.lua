@@ -93,6 +93,14 @@ local function judge(run, report, say)
   if late > 0 then say("notes", ("%d jobs started later than their first reservation"):format(late)) end
 end
 
+-- Notes a policy with an order of its own that never gives up reservations: they stay with jobs that are no longer first.
+local function judge_reservations(x, run, say)
+  local _, source = next(assert(queue_policy.texts(x)))
+  if next(run.promised) and source:find "%f[%w_]order%s*=%s*function" and not source:find("unreserve", 1, true) then
+    say("notes", "order may put another job first after reserve: queue:unreserve(job) gives up the reservation of a job that is not first")
+  end
+end
+
 -- Says which fields the policy reads of a job that no job has and that the policy sets nowhere: a policy may keep fields of
 -- its own in jobs.
 local function judge_fields(x, run, say)
@@ -129,6 +137,7 @@ function M.check(x)
   end
   report.state = run.sim:queue_state()
   judge(run, report, say)
+  judge_reservations(x, run, say)
   judge_fields(x, run, say)
   local again = assert(play(x, 200, BUDGET))
   for i, job in ipairs(run.jobs) do

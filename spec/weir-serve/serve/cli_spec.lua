@@ -111,6 +111,13 @@ drained: 3  disk
     assert.equal('[{"children":{"core":"0-3"},"rank":"3"}]\n', run("match", "-F", "rlite", "slot=1/node").out)
   end)
 
+  it("policy load names the file and the line of a mistake", function()
+    local file = shell.path(shell.directory(), "wrong.lua", "return {\n  order = '-id' x\n}")
+    local result = run("policy", "load", file)
+    assert.not_equal(0, result.status)
+    assert.matches(file .. ":2: ", result.err, 1, true)
+  end)
+
   local FAILS = {
     { { "match", "slot=9/node" }, 1, "can never be met" },
     { { "find", "type=nope" }, 1, nil },

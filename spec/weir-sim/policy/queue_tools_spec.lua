@@ -103,6 +103,17 @@ describe("weir policy, of queue policies,", function()
     end)
   end
 
+  it("check notes an order with reservations that are never given up", function()
+    local body = "order = function(job) return job.estimate end, schedule = function(queue)\n local head = queue:first()\n"
+      .. " while head and queue:reserve(head) do head = queue:first() end\n%s for job in queue:pending() do queue:start(job) end end"
+    for keeps, more in pairs { [true] = "", [false] = " for job in queue:pending() do queue:unreserve(job) end\n" } do
+      local text, status = weir("policy check " .. write("mine.lua", "return { " .. body:format(more) .. " }\n"))
+      assert.equal(0, status, text)
+      assert.equal(keeps, text:find("note   order may put another job first after reserve: queue:unreserve(job)", 1, true) ~= nil, text)
+    end
+    assert.is_nil((weir "policy check priority sjbf easy"):find("order may put", 1, true))
+  end)
+
   it("check shows the way to an error", function()
     local path = write("mine.lua", "local function f(job)\n  return job.x.y\nend\n"
       .. "return { schedule = function(queue)\n  f(queue:first()) f() end }\n")

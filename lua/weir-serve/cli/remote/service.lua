@@ -19,7 +19,7 @@ M.policy = {
 -- Returns the parameters to load a policy: a local file is sent as source; any other word is a name known to the
 -- service.
 local function load_params(word)
-  if word:find("/", 1, true) or word:find "%.lua$" then return { source = out.check(files.read(word, "policy")) } end
+  if word:find("/", 1, true) or word:find "%.lua$" then return { source = out.check(files.read(word, "policy")), file = word } end
   return { name = word }
 end
 

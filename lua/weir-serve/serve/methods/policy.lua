@@ -11,7 +11,7 @@ needs.reader("policy", "policy.list")
 
 params.takes("policy", "", {})
 params.takes("policy.list", "", {})
-params.takes("policy.load", "policy", { name = "name", source = "source" })
+params.takes("policy.load", "policy", { name = "name", source = "source", file = "text" })
 params.takes("policy.reload", "policy", {})
 
 local function about(policy)
@@ -39,15 +39,15 @@ end
 local function load(self, p)
   local name, source = p.name, p.source
   if (name ~= nil) == (source ~= nil) then params.fail("invalid", "expected one of name and source") end
-  if source then return params.check_field("source", policies.of_text(source, nil, self.policy)), nil end
+  if source then return params.check_field("source", policies.of_text(source, nil, self.policy, p.file and p.file:sub(-200))), nil end
   if name:find("/", 1, true) or name:find "%.lua" then
     params.fail("invalid", "field 'name': expected the name of a policy, or its source")
   end
   return params.check_field("name", policies.load(name)), name
 end
 
---- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}. A policy that fails to
--- load leaves the old policy in use
+--- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}, with "file", the
+-- name of the source in errors. A policy that fails to load leaves the old policy in use
 M["policy.load"] = function(self, call, p)
   local policy, name = load(self, p)
   call.answer(about(params.check(self:use(policy, name))))
