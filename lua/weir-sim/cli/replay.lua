@@ -67,7 +67,7 @@ local M = {
     { nil, "sample", "SHARE", "use only this share of the jobs, from 0 to 1, chosen by --seed", kind = "share" },
     { nil, "tau", "SECONDS", "the minimum run time in slowdowns; 10 if not given", kind = "time" },
     { nil, "generate", "N", "no TRACE: generate this many jobs by a model of supercomputers (Lublin and Feitelson, 2003)",
-      kind = "some", max = 1000000000 },
+      kind = "some", max = 10000000 },
     { nil, "load", "SHARE", "the load of generated jobs, as a share of the machine; 0.7 if not given", kind = "number", min = 0.001,
       max = 1000 },
     { nil, "largest", "N", "the most processors of a generated job; all that are up if not given", kind = "some", max = 1000000000 },

@@ -127,14 +127,18 @@ local NODE = { sockets = 1, cores = 0, threads = 1, cpus = 0, flat = true, memor
 -- Returns the description of the hosts of resource.config. A host may be in several entries: a later one replaces its cores and
 -- its gpus, and adds properties.
 local function hosts_of(entries)
-  local nodes, by_name, count = {}, {}, bounds.entries()
-  for i, entry in ipairs(entries) do
+  local nodes, by_name, read, count = {}, {}, {}, bounds.entries()
+  for i, entry in ipairs(entries) do -- all are counted before any is expanded
     local path = ("resource.config[%d]"):format(i)
     local list, said = read_entry(entry, path)
     local many = count(list:count() * (1 + #said.features))
     if many then fail("%s: %s", path, many) end
     if list:count() > bounds.HOSTS then fail("%s: more than %d hosts", path, bounds.HOSTS) end
     said.place = { file = path, line = 0 }
+    read[i] = { list, said, path }
+  end
+  for _, entry in ipairs(read) do
+    local list, said, path = table.unpack(entry)
     local new = { __index = setmetatable(said, { __index = NODE }) } -- hosts have what they share in the record of the entry
     for k = 1, list:count() do
       local node = by_name[list[k]]

@@ -1,6 +1,7 @@
 -- Inputs that describe more than a machine holds: each reader refuses them before it expands anything. Each is read by the command
 -- line under a limit of 1 GB of memory (no limit under sanitizers, which map terabytes).
 
+local grug = require "spec.support.grug"
 local shell = require "spec.support.shell"
 local weir = require "weir"
 
@@ -34,6 +35,29 @@ local function recipe(text) return 'return { type = "cluster", ' .. text .. " }"
 
 local LISTED = "lists with more than 1000 hosts, features and resources in all (WEIR_VERTICES=N in the environment allows more)"
 local NODES = "NodeName=a[0-99]\n" -- read with WEIR_VERTICES=1000
+
+local CPUSETS = ' gp_index="1" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"'
+
+-- A topology of hwloc with what is inside the machine.
+local function hwloc(inside)
+  return '<?xml version="1.0"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0"><object type="Machine" os_index="0"'
+    .. ' allowed_cpuset="0x1" allowed_nodeset="0x1"' .. CPUSETS .. ">" .. inside
+end
+
+-- Entities, each ten times the one before: the last is 10^12 letters.
+local function entities(root, inside)
+  return '<?xml version="1.0"?><!DOCTYPE ' .. root .. ' [<!ENTITY e0 "a">' .. many(12, function(i)
+    return ('<!ENTITY e%d "%s">'):format(i, ("&e" .. i - 1 .. ";"):rep(10))
+  end) .. "]>" .. inside
+end
+
+-- A recipe of GRUG whose edges make `n` children each.
+local function scaled(n) return (grug(1):gsub('<data key="multi_scale">%d+', '<data key="multi_scale">' .. n)) end
+
+local function yaml(count)
+  return "version: 9999\nresources:\n  - {type: slot, label: a, count: 1, with: [{type: core, count: " .. count
+    .. "}]}\ntasks:\n  - {command: [a], slot: a, count: {per_slot: 1}}\nattributes: {system: {duration: 1}}\n"
+end
 
 -- Machines: name of the file, content, part of the message, environment. FILE is read by `weir show`.
 local MACHINES = {
@@ -69,6 +93,8 @@ local MACHINES = {
   { "flux config get of hosts with cores", flux '{"cores":"0-99","hosts":"f[0-199999]"}', VERTICES },
   { "flux config get of entries", flux(('{"cores":"0","hosts":"f[0-99]"},'):rep(10) .. '{"cores":"0","hosts":"g"}'),
     "resource.config[11]: " .. LISTED, "WEIR_VERTICES=1000" },
+  { "flux config get of equal entries with a million names", flux(many(12, function() return '{"cores":"0","hosts":"f[0-999999]"}' end,
+    ",")), "resource.config[11]: lists with more than 10000000 hosts" },
   { "an R of ranks and cores", R '{"rank":"0-99999","children":{"core":"0-199"}}', VERTICES },
   { "an R of cores", R '{"rank":"0","children":{"core":"0-4294967290"}}', VERTICES },
   { "an R of properties", R('{"rank":"0-99999","children":{"core":"0"}}', ',"properties":{' .. many(101, numbered '"p#":"0-99999"',
@@ -86,6 +112,15 @@ local MACHINES = {
     PROPERTIES },
   { "rdl.lua of ids", 'Hierarchy "default" { Resource{ "a", children = { ListOf{ Resource, ids = "0-60000000", args = { "n" } } } } }',
     "are more numbers than the 1000000 that one range may have" },
+  { "a JGF of nested lists", '{"graph":{"nodes":[' .. ("["):rep(2000000), "graph.nodes[0]: is an array" },
+  { "a JGF of a size", '{"graph":{"nodes":[{"id":"0","metadata":{"type":"a","basename":"a","name":"a0","id":0,"uniq_id":0,"rank":-1,'
+    .. '"size":9223372036854775807,"paths":{"containment":"/a0"}}}],"edges":[]}}', "the sizes of all pools add up to more than" },
+  { "a GRUG of children", scaled "67108863", VERTICES },
+  { "a GRUG of more children", scaled "4294967295", '"multi_scale" of "cluster2rack" is 4294967295' },
+  { "a GRUG of entities", entities("graphml", '<graphml><graph id="&e12;"/></graphml>'), "XML: " },
+  { "hwloc XML of levels", hwloc(('<object type="Group"' .. CPUSETS .. ">"):rep(100000)), "more than 200 elements inside each other" },
+  { "hwloc XML of a processor", hwloc('<object type="PU" os_index="4294967295"' .. CPUSETS .. "/></object></topology>"),
+    '<object type="PU"> has no os_index from 0 to 1048576' },
 }
 
 -- Other inputs: what they are, the words of the command with FILE, the content, part of the output.
@@ -100,6 +135,13 @@ local OTHERS = {
   { "a jobspec of hosts and ranks", { "match", "-r", MACHINE, "FILE" },
     jobspec("1", ',"constraints":{"and":[{"ranks":["0-4294967294"]},{"hostlist":["a[0-4294967294],b[0-999999999999]"]}]}'),
     "can never be met" },
+  { "a jobspec in YAML of a count", { "match", "-r", MACHINE, "FILE" },
+    yaml '{min: 1, max: 9007199254740992, operator: "*", operand: 2}', "job 1" },
+  { "a jobspec in YAML of nested lists", { "match", "-r", MACHINE, "FILE" }, "version: 1\nresources: " .. ("["):rep(300000),
+    "nested more than 256 deep" },
+  { "a jobspec in YAML of aliases", { "match", "-r", MACHINE, "FILE" },
+    "a0: &a0 [x, x]\n" .. many(30, function(i) return ("a%d: &a%d [*a%d, *a%d]\n"):format(i, i, i - 1, i - 1) end),
+    "YAML aliases are not supported" },
   { "a shape of counts", { "match", "-r", MACHINE, "slot=9007199254740992/node=9007199254740992/core=9007199254740992" }, nil,
     "can never be met" },
   { "a shape of a set", { "match", "-r", MACHINE, "slot=1,3,5-4294967294/core" }, nil, "a set of more than 65536 values" },
@@ -112,6 +154,12 @@ local OTHERS = {
     "number,submit,runtime,procs,nodes\n1,0,10,4294967295,4294967295\n", "left out" },
   { "a trace in JSON of processors", { "replay", "-r", MACHINE, "FILE.jsonl" },
     '{"number":1,"submit":0,"runtime":10,"procs":9007199254740992}\n', "left out" },
+  { "a trace of sacct of processors", { "replay", "-r", MACHINE, "FILE.sacct" }, "JobID|Submit|Start|End|State|NNodes|NCPUS|Timelimit\n"
+    .. "1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|COMPLETED|4294967295|4294967295|UNLIMITED\n",
+    "it asks for 4294967295 processors; left out" },
+  { "a trace of sacct of an array", { "replay", "-r", MACHINE, "FILE.sacct" }, "JobID|Submit|Start|End|State|NNodes|NCPUS|Timelimit\n"
+    .. "1_[0-4294967294]|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|COMPLETED|1|1|60\n", "jobs" },
+  { "a number of generated jobs", { "replay", "-r", MACHINE, "--generate", "10000001" }, nil, "a whole number from 1 to 10000000" },
   { "a policy of tables", { "match", "-r", MACHINE, "-p", "./FILE.lua", "slot=1/core" },
     'local t = {} for i = 1, 1e9 do t[i] = {} end return { order = { "id" }, tags = t }', "not enough memory (it may have 64 MB)" },
   { "a policy of a long table", { "match", "-r", MACHINE, "-p", "./FILE.lua", "slot=1/core" },

@@ -6,6 +6,7 @@
 --- a node or a partition is an error, as a core count passed over would make a different machine.
 
 local bounds = require "weir.machine.bounds"
+local core = require "weir.core"
 local failure = require "weir.failure"
 local files = require "weir.files"
 local gres = require "weir.machine.slurm.gres"
@@ -205,6 +206,20 @@ local function nodes_of(build, text, place, key)
   return list
 end
 
+-- Counts what the lists of the partitions expand to, before the first of them is expanded.
+local function count_partitions(build)
+  local count = bounds.entries()
+  count(#build.nodes)
+  for _, queue in ipairs(build.queues) do
+    for _, item in ipairs(lines.items(queue.nodes)) do
+      local all = build.sets[item] or item:upper() == "ALL"
+      local list = not all and core.hostlist(item)
+      local many = count(all and #build.nodes or list and list:count() or 0)
+      if many then fail(queue.place, "Nodes: %s", many) end
+    end
+  end
+end
+
 local function add_set(build, values, _, place)
   local set = { feature = values.feature, names = {} }
   for _, name in ipairs(lines.hosts(values.nodes or "", place, "Nodes")) do set.names[name] = true end
@@ -305,6 +320,7 @@ function M.read(text, file)
     beside(file, "gres.conf", function(line, place) records[#records + 1] = gres.record(line, place) end)
     gres.refine(build, records)
   end
+  count_partitions(build)
   for _, down in ipairs(build.down) do
     for _, node in ipairs(nodes_of(build, down.nodes, down.place, "DownNodes")) do node.state, node.reason = down.state, down.reason end
   end
