@@ -134,6 +134,16 @@ static int deal(struct errand *e, const weir_request *r, struct deal_window wind
     return rc ? rc : 1;
 }
 
+/* Frees the nested picks of a match whose result is given up. */
+static void drop_nested(const weir_match_options *o)
+{
+    if (o->inside) {
+        weir_mem_free(*o->inside);
+        *o->inside = NULL;
+        *o->ninside = 0;
+    }
+}
+
 /* Matches in a view in which shared vertices are assigned. Returns 1 with *a, and e->h the view; 0 or negative. */
 static int match_in(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy *h,
                     const weir_allocation **a)
@@ -227,8 +237,10 @@ static int match_earlier(struct errand *e, const weir_request *r, bool found, co
     uint32_t n;
     int rc = 0;
 
-    if (found)
+    if (found) {
         weir_job_drop(view, weir_job_index(view, (*a)->job));
+        drop_nested(&e->o);
+    }
     if (list_times(view, at, e->o.mode == WEIR_RESERVE ? to : at, &times, &n))
         return weir_fail_nomem(e->err);
     for (uint32_t i = 0; rc == 0 && i < n; i++)

@@ -231,6 +231,19 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert(own:check())
   end)
 
+  -- Under sanitizers: the list of the match that is given up is freed.
+  it("lists what is inside whole vertices of a reservation for which all parents were tried", function()
+    local own = weir.synthetic "cluster:1 node:2 core:2"
+    for i = 0, 1 do
+      local pdu = assert(own:add(nil, { type = "pdu", id = i }))
+      for n = 0, 1 do assert(own:add_edge(pdu, own("/cluster0/node" .. n), { subsystem = "power", type = "supplies" })) end
+    end
+    local engine, inside = weir.engine { resources = own }, {}
+    assert(engine:match("slot=2/node", { duration = 10 }))
+    local a = assert(engine:match("slot=1/node/core=1", { subsystem = "power", mode = "reserve", duration = 5, inside = inside }))
+    assert.same({ 10, 1, "core" }, { a.at, #inside, inside[1].vertex.type })
+  end)
+
   it("as a graph of its own takes no edges of the hierarchy", function()
     local own = assert(turned():hierarchy "power")
     local _, why, code = own:add_edge(own "/pdu0/node0", own "/pdu0/node1", { subsystem = "power", type = "x" })
