@@ -16,10 +16,8 @@ describe("random calls on many graphs", function()
       local dir = shell.directory()
       local script = shell.path(dir, "run.lua", ('os.exit(require("spec.support.random_calls").main(%d, %d, %d, %q))'):format(
         first, histories, STEPS, dir))
-      for _, name in ipairs { "place", "twin" } do
-        for _, suffix in ipairs { "", "-wal", "-shm" } do shell.path(dir, name .. ".sqlite" .. suffix) end
-      end
       local r = shell.weir { "run", script }
+      os.execute(("rm -f '%s'/*.sqlite*"):format(dir))
       assert(r.status == 0, r.out:sub(-3000) .. r.err:sub(1, 6000))
       assert.matches("done\n$", r.out)
       if not only and histories >= HISTORIES then assert.not_matches("never made", r.out) end

@@ -423,7 +423,7 @@ call(3, "load", function(p, roll, w)
   local format = pick(roll, { "jgf", "document", "recipe", "rv1", "sqlite", "sqlite", "pieces" })
   if p.g:subsystems()[1] ~= "containment" then return true end -- files have no other tree
   if format == "sqlite" then
-    local path = w.dir .. "/" .. (p.twin_of and "twin" or "place") .. ".sqlite"
+    local path = ("%s/%d.sqlite"):format(w.dir, p.number)
     local ok, why, code = p.g:save(path, { changed = maybe(roll, 2, true) })
     if not ok then return nil, why, code end
     return opened(weir.load(path))
@@ -582,10 +582,13 @@ local function is_fault(text)
   return false
 end
 
+local places = 0
+
 local function place_of(g, roll)
+  places = places + 1
   local e = weir.engine { resources = g, policy = roll and pick(roll,
     LIBRARY) or "first" } or assert(weir.engine { resources = g, policy = "first" })
-  return { g = g, engines = { e } }
+  return { g = g, engines = { e }, number = places }
 end
 
 -- Makes a call at a place. Returns "ok", "refused" or "raised", the result as a text, and the graph that it opened.

@@ -149,14 +149,14 @@ local OTHERS = {
     'there is no "node4" on this machine' },
   { "an expression of names", { "find", "-r", MACHINE, "name=node[0-4294967294]" }, nil, "/cluster0/node3" },
   { "a trace in SWF of processors", { "replay", "-r", MACHINE, "FILE.swf" }, "1 0 0 9 4294967295 -1 -1 4294967295 9 -1 1 1 1 1 1 1 -1 -1\n",
-    "it asks for 4294967295 processors; left out" },
+    "it requests 4294967295 processors; left out" },
   { "a trace in CSV of nodes", { "replay", "-r", MACHINE, "FILE.csv" },
     "number,submit,runtime,procs,nodes\n1,0,10,4294967295,4294967295\n", "left out" },
   { "a trace in JSON of processors", { "replay", "-r", MACHINE, "FILE.jsonl" },
     '{"number":1,"submit":0,"runtime":10,"procs":9007199254740992}\n', "left out" },
   { "a trace of sacct of processors", { "replay", "-r", MACHINE, "FILE.sacct" }, "JobID|Submit|Start|End|State|NNodes|NCPUS|Timelimit\n"
     .. "1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|COMPLETED|4294967295|4294967295|UNLIMITED\n",
-    "it asks for 4294967295 processors; left out" },
+    "it requests 4294967295 processors; left out" },
   { "a trace of sacct of an array", { "replay", "-r", MACHINE, "FILE.sacct" }, "JobID|Submit|Start|End|State|NNodes|NCPUS|Timelimit\n"
     .. "1_[0-4294967294]|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|COMPLETED|1|1|60\n", "jobs" },
   { "a number of generated jobs", { "replay", "-r", MACHINE, "--generate", "10000001" }, nil, "a whole number from 1 to 10000000" },
