@@ -219,7 +219,7 @@ describe("two services on one etcd", function()
     local c <close> = b:connect()
     for _, method in ipairs { "match", "jobs", "hello" } do
       local ok, why, code = c:ask(method, {})
-      assert.same({ nil, "this service stands by; unix:" .. a.path .. " leads", "standby" }, { ok, why, code })
+      assert.same({ nil, "this service is on standby; unix:" .. a.path .. " leads", "standby" }, { ok, why, code })
     end
     assert.equal(0, a:stop())
     wait_lead(b)

@@ -380,11 +380,11 @@ describe("weir repl as a filter", function()
       '[{"free":1,"id":0,"name":"cluster0","path":"/cluster0","size":1,"state":"up","type":"cluster"}]\n', 0 },
     { "inputs of several lines", "for i = 1, 2 do\n  print(i)\nend\n", "1\n2\n", 0 },
     { "the first error, and ends there", "error('first', 0)\nprint 'not reached'\n",
-      "weir: first\nweir: line 1 has failed, so what follows was not run; --keep-going goes on\n", 1 },
+      "weir: first\nweir: line 1 has failed, so the lines after it were not run; --keep-going runs them\n", 1 },
     { "an error in the last line, without a word on lines after it", "1\nerror('last', 0)\n\n", "1\nweir: last\n", 1 },
     { "a failed match, and where it ends", '\ne:match "slot=9/node"\n1\n',
       'null\n"the request can never be met on these resources"\n"infeasible"\n'
-      .. "weir: line 2 has failed, so what follows was not run; --keep-going goes on\n", 1 },
+      .. "weir: line 2 has failed, so the lines after it were not run; --keep-going runs them\n", 1 },
     { "an unfinished input as an error", "for i = 1, 2 do\n", "weir: the input ends in the middle\n", 1 },
   } do
     it("gives " .. case[1], function()
