@@ -80,6 +80,7 @@ describe("an example of weir -s SOCKET", function()
 end)
 
 describe("a command of the demo", function()
+  setup(function() examples.run "rm -f mine.lua mine_spec.lua" end) -- the demo makes its own
   for command in shell.slurp("spec/tools/demo.lua"):match("\nlocal NEXT = {\n(.-)\n}\n"):gmatch "{ ([\"'].-[\"']), " do
     command = load("return " .. command)()
     it("runs: " .. command, function() examples.try((command:gsub("^build/", ""))) end)
