@@ -103,7 +103,7 @@ local function await(what, condition)
 end
 
 describe("weir replay --compare", function()
-  local ENDLESS = { "replay", "-r", "core:400", "--generate", "100000000", "--compare", "easy fcfs", "--workers", "2" }
+  local ENDLESS = { "replay", "-r", "core:400", "--generate", "10000000", "--compare", "easy fcfs", "--workers", "2" }
 
   it("shows the same with any number of workers", function()
     local words = { "replay", "-r", "cluster:1 node:16", "--map", "node", "--generate", "200", "--compare", "easy fcfs", "-p", "low high" }
