@@ -22,7 +22,7 @@ static bool varies(const struct match *m, const weir_resource *r)
     for (const weir_resource *up = r; up; up = up->parent)
         if (up->any)
             return false;
-    return r->count.min != count_limit(&r->count) && !is_open_flow(m, r);
+    return count_varies(&r->count) && !is_open_flow(m, r);
 }
 
 /* Whether the search by itself might give the instances of a resource different counts, or less than fits. */

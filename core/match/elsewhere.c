@@ -137,11 +137,9 @@ static int deal(struct errand *e, const weir_request *r, struct deal_window wind
 /* Frees the nested picks of a match whose result is given up. */
 static void drop_nested(const weir_match_options *o)
 {
-    if (o->inside) {
+    if (o->inside)
         weir_mem_free(*o->inside);
-        *o->inside = NULL;
-        *o->ninside = 0;
-    }
+    clear_nested(o);
 }
 
 /* Matches in a view in which shared vertices are assigned. Returns 1 with *a, and e->h the view; 0 or negative. */
@@ -290,14 +288,6 @@ static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_matc
     if (rc || o->mode == WEIR_FEASIBLE)
         return rc;
     return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, r, o, a, out);
-}
-
-static void clear_nested(const weir_match_options *o)
-{
-    if (o->inside) {
-        *o->inside = NULL;
-        *o->ninside = 0;
-    }
 }
 
 int weir_match_one(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,

@@ -196,7 +196,7 @@ static bool counts_vary(const struct match *m)
 {
     for (uint32_t i = 0; i < m->ask.request->count; i++) {
         const weir_resource *r = weir_request_resource(m->ask.request, i);
-        if (!r->slot && weir_flow_find(m->g, r->type) != WEIR_NONE && r->count.min != count_limit(&r->count))
+        if (!r->slot && weir_flow_find(m->g, r->type) != WEIR_NONE && count_varies(&r->count))
             return true;
     }
     return false;

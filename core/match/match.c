@@ -343,7 +343,7 @@ static void tell_chosen(const struct match *m)
 }
 
 /* Name of a policy's label, the empty name where the policy has no label; of the queue and the label for a job with a
- * queue. A queue whose name equals the label counts as none. */
+ * queue. A queue whose name could not be separated from the label counts as none. */
 static weir_name label_of(weir_graph *g, const weir_policy *p, const char *queue)
 {
     const char *label = p->label ? p->label : p->name ? p->name : "";
@@ -358,14 +358,6 @@ static weir_name label_of(weir_graph *g, const weir_policy *p, const char *queue
     name = b.failed ? WEIR_NO_NAME : weir_strtab_add(&g->names, b.data, b.len);
     weir_buf_free(&b);
     return name;
-}
-
-static void clear_nested(const weir_match_options *o)
-{
-    if (o->inside) {
-        *o->inside = NULL;
-        *o->ninside = 0;
-    }
 }
 
 /* Returns the nested picks, if the caller requests them. */

@@ -512,6 +512,21 @@ static inline int64_t count_limit(const weir_count *c)
     return weir_count_floor(c, WEIR_FOREVER - 1);
 }
 
+/* Whether a count allows more than one number. */
+static inline bool count_varies(const weir_count *c)
+{
+    return c->min != count_limit(c);
+}
+
+/* Sets the nested picks that the caller requests to none, without freeing any. */
+static inline void clear_nested(const weir_match_options *o)
+{
+    if (o->inside) {
+        *o->inside = NULL;
+        *o->ninside = 0;
+    }
+}
+
 /* Maximum of a count in this match. */
 static inline int64_t count_most(const struct match *m, const weir_count *c)
 {

@@ -66,7 +66,8 @@ int weir_request_compute_needs(weir_request *r) WEIR_CHECKED;
  * Returns WEIR_OK or WEIR_ENOMEM. O(kinds of pools) for each resource with a unit. */
 int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_request **out) WEIR_CHECKED;
 /* Copy a request, to change counts in the copy. Valid while `r` stays unchanged; to be freed with
- * weir_request_unbind(r, *out). The copy has no needs until a count is fixed. */
+ * weir_request_unbind(r, *out). The copy has no needs until a count is fixed, and shares the sets of counts with `r`.
+ */
 int weir_request_copy(const weir_request *r, weir_request **out) WEIR_CHECKED;
 /* Fix the count of the resource with preorder number `index` in a copy, and compute the needs of the copy. O(resources)
  */

@@ -171,13 +171,12 @@ static bool needs_binding(const weir_request *r, const weir_graph *g)
     return false;
 }
 
-/* Copies a request without its needs; the counts share their sets with the original. */
-static weir_request *copy_request(const weir_request *r)
+int weir_request_copy(const weir_request *r, weir_request **out)
 {
     weir_request *x = weir_mem_alloc(sizeof *x);
 
     if (!x)
-        return NULL;
+        return WEIR_ENOMEM;
     *x = *r;
     x->needs = NULL;
     x->spans = NULL;
@@ -185,7 +184,7 @@ static weir_request *copy_request(const weir_request *r)
     x->order = weir_mem_alloc(r->count * sizeof *x->order);
     if (!x->pool || !x->order) {
         WEIR_FREE(x->pool, x->order, x);
-        return NULL;
+        return WEIR_ENOMEM;
     }
     for (uint32_t i = 0; i < r->count; i++) {
         x->pool[i] = r->pool[i];
@@ -193,13 +192,8 @@ static weir_request *copy_request(const weir_request *r)
         x->pool[i].parent = moved(r, x, r->pool[i].parent);
         x->order[i] = moved(r, x, r->order[i]);
     }
-    return x;
-}
-
-int weir_request_copy(const weir_request *r, weir_request **out)
-{
-    *out = copy_request(r);
-    return *out ? WEIR_OK : WEIR_ENOMEM;
+    *out = x;
+    return WEIR_OK;
 }
 
 int weir_request_fix_count(weir_request *r, uint32_t index, int64_t n)
@@ -218,8 +212,7 @@ int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_req
     *out = r;
     if (!needs_binding(r, g))
         return WEIR_OK;
-    x = copy_request(r);
-    if (!x)
+    if (weir_request_copy(r, &x))
         return WEIR_ENOMEM;
     if (convert_resources(r, g, x) || weir_request_compute_needs(x)) {
         weir_request_unbind(r, x);

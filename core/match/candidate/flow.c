@@ -100,7 +100,7 @@ static int64_t find_step(const struct match *m, uint32_t subsystem)
         const weir_resource *r = weir_request_resource(m->ask.request, i);
         if (r->slot || weir_flow_find(m->g, r->type) != subsystem)
             continue;
-        if (r->count.min != count_limit(&r->count) && r->count.max < WEIR_FOREVER / 2)
+        if (count_varies(&r->count) && r->count.max < WEIR_FOREVER / 2)
             return 1;
         step = common_divisor(step, r->count.min);
     }
