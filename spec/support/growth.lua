@@ -166,7 +166,7 @@ M.list = {
     for i = 1, n do assert(x.e:match(job_of(1 + i % 8, 10), { mode = "reserve" })) end
   end },
   { "one job on all nodes", 8000, engine_on, function(x, n) assert(x.e:match(job_of(n, 10)):format "rv1_nosched") end },
-  { "a job on all nodes gives back ten of them, one by one", 8000, function(n)
+  { "a job on all nodes gives back ten of them, one by one", 60000, function(n)
     local x = engine_on(n)
     x.a, x.nodes = assert(x.e:match(job_of(n, 10))), x.e:resources():find "type=node"
     return x

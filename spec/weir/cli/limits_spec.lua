@@ -1,6 +1,7 @@
 -- Limits: every documented limit is reached and refused clearly beyond; and no operation takes quadratic time.
 
 local growth = require "spec.support.growth"
+local shell = require "spec.support.shell"
 local weir = require "weir"
 
 local NAME = ("n"):rep(65536) -- the longest allowed name
@@ -166,21 +167,17 @@ local MOST_GROWTH, TRIES = 9, 3
 local EXCUSED = { ["jobs are reserved one after the other"] = true }
 
 -- The seconds of a row, in a process that keeps the memory it has: large blocks from the system cost more by the byte.
-local KEEPS = "MALLOC_MMAP_THRESHOLD_=4000000000 MALLOC_TRIM_THRESHOLD_=4000000000 MALLOC_TOP_PAD_=67108864 "
+local KEEPS = "MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=4000000000 MALLOC_TOP_PAD_=67108864 "
 local MEASURE = "local g = require 'spec.support.growth'; print(g.measure(g.list[%d], %d))"
 local function measured(i, n)
-  local host = os.getenv "WEIR_HOST" or "lua5.4"
-  local file = os.tmpname()
-  local script <close> = assert(io.open(file, "w"))
-  script:write(MEASURE:format(i, n))
-  script:close()
-  local pipe <close> = assert(io.popen(KEEPS .. host .. " " .. file))
-  local seconds = tonumber(pipe:read "a")
-  os.remove(file)
-  return assert(seconds, "the measurement failed")
+  local script = shell.path(shell.directory(), "measure.lua", MEASURE:format(i, n))
+  local pipe <close> = assert(io.popen(KEEPS .. (os.getenv "WEIR_HOST" or "lua5.4") .. " " .. script))
+  return assert(tonumber(pipe:read "a"), "the measurement failed")
 end
 
 describe("no surprise:", function()
+  teardown(shell.clean)
+
   for i, row in ipairs(growth.list) do
     if not EXCUSED[row[1]] then
       it(row[1] .. ", in time that grows with their number", function()
