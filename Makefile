@@ -74,11 +74,9 @@ specs_of = $(filter spec/$1/% $(if $(filter weir,$1),spec/core/% spec/policies/%
 SPECS_OF_ALL := $(filter-out $(foreach p,$(ALL_PACKAGES),$(call specs_of,$p)),$(SPECS))
 # The files of specs that are given by the ends of their names: "walk", "serve/limits".
 specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
-# Specs that take long under sanitizers: check-deep runs them there.
-SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/state serve/copies serve/nested serve/edge serve/cli serve/serve \
-  pages svg interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts serve/etcd \
-  memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
-  repl/habits cli/topics cli/manual readme
+# Specs that check runs under sanitizers: those of the C code, but for those that take long. The others run there in check-deep.
+SAN_LONG := convert explain store/document store/difference match/whole_nodes sandbox_attacks memory wrong_values queue_attacks
+SAN_SPECS = $(filter-out $(call specs,$(SAN_LONG)),$(filter spec/core/% spec/policies/% spec/seeds/% spec/weir/bindings/%,$(SPECS)))
 
 .PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all report build deps demo check check-deep check-install $(ALL_PACKAGES:%=alone-%) spec-installed test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
@@ -266,22 +264,21 @@ demo: deps ## this machine, a jobspec, a policy in Lua; then three policies next
 check check-deep: DEBIAN += chromium nodejs
 check-deep: DEBIAN += luarocks
 # What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
-SAN_LATER := $(call specs,$(SAN_LONG))
 # Random tests, which WEIR_SPEC_SCALE shortens: check runs a third of them, check-deep all.
 RANDOM_C = $(shell grep -lE 'WEIR_SPEC_SCALE|"(stored|formats)\.h"' $(TEST_C))
 RANDOM_SPECS = $(shell grep -lE 'WEIR_SPEC_SCALE|\.scale|each_seed|seeds_in_groups' $(SPECS))
-check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
+check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; the C tests and the specs of C code again under sanitizers
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build doc $(TESTS) && $$make lint || exit 1; \
 	WEIR_SPEC_SCALE=0.3 $$make -k test-c spec scenarios check-install RUN="$(SPECS_OF_ALL)" || failed=1; \
 	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
-	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
+	$$make -k V=san test-c spec SPECS="$(SAN_SPECS)" || failed=1; \
 	times >build/times; lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
 check-deep: deps ## what takes longer: random tests in full, the other specs and the scenarios under sanitizers, every fuzz target
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build && $$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
 	$$make -k test-c spec TESTS="$(patsubst %.c,build/test/%,$(notdir $(RANDOM_C)))" SPECS="$(RANDOM_SPECS)" || failed=1; \
-	$$make -k V=san spec scenarios SPECS="$(SAN_LATER) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
+	$$make -k V=san spec scenarios SPECS="$(filter-out $(SAN_SPECS),$(SPECS)) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
 	$$make -k $(if $(filter command line,$(origin SECONDS)),,SECONDS=30 FUZZ_RUNS="-runs=3000 -seed=1") fuzz || failed=1; \
 	$$make tsan || failed=1; \
 	times >build/times; lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"

@@ -129,7 +129,7 @@ function M.renew() put("cluster.json", text_of_cluster) end
 -- The line with private places instead of system directories.
 local function placed(line)
   line = line:gsub("unix:/run/", "unix:" .. dir .. "/"):gsub("%-s /run/", "-s " .. dir .. "/"):gsub("/var/lib/", dir .. "/")
-  return SLOW and line:gsub("%-%-generate 5000", "--generate 200"):gsub("%-%-random 500", "--random 20") or line
+  return SLOW and line:gsub("%-%-generate 5000", "--generate 200"):gsub("%-%-random 100", "--random 20") or line
 end
 
 --- Runs a line of a shell in the directory, and returns its status and what it printed.

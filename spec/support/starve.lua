@@ -4,7 +4,9 @@
 local MODE, DIR, PATTERN = arg[1], arg[2], arg[3] or ""
 local host = assert(_G.host, "run by lua_host")
 host.preload()
-local FEW = 400 -- failures of an operation with very many allocations; beyond FEW every seventh allocation is tried
+local SCALE = math.min(1, tonumber(os.getenv "WEIR_SPEC_SCALE") or 1)
+local FEW = 400 * SCALE // 1 -- failures of an operation with very many allocations; beyond FEW each STEP-th allocation is tried
+local STEP = 7 / SCALE // 1
 local MOST = 60000
 
 local operations = require "spec.support.operations"
@@ -71,7 +73,7 @@ local function starve(text)
   if not (ok and result) then return 0, "does not even work: " .. tostring(ok and why or result) end
   local n, failures, through = 0, 0, 0
   while through < (MODE == "c" and 3 or 1) do
-    n = n + (failures > FEW and 7 or 1)
+    n = n + (failures > FEW and STEP or 1)
     clear()
     local wrong, done = once(text, n, before, w.g)
     if wrong then return n, wrong end

@@ -50,8 +50,8 @@ The second part, which the search has not seen, shows whether the result holds. 
 
 Ctrl-C ends the search and prints the results so far, with exit status 130.
 
-  weir tune -r "cluster:1 core:100" KTH-SP2.swf.gz -q priority --minimise mean_wait,p95_bsld --budget 50 --report out
-  weir tune -r machine.json trace.csv -p weighted -q hybrid --vary k=1..64 --budget 200
+  weir tune -r "cluster:1 core:100" KTH-SP2.swf.gz -q priority --minimise mean_wait,p95_bsld --budget 20 --report out
+  weir tune -r machine.json trace.csv -p weighted -q hybrid --vary k=1..64 --budget 20
 
 Equal input and an equal seed give equal output. Exit status: 0 done, 1 a policy failed, 2 wrong usage or unreadable input, 130
 interrupted.]],

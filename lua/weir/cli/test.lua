@@ -34,7 +34,7 @@ Without arguments, the scenarios in spec/scenarios or scenarios of the current d
 a busted spec that begins with local scenario = require "weir.scenario"; busted runs it, too.
 
   weir test -f backfill spec/scenarios
-  weir test --random 500 --calm -q conservative --assert 'assert.kept_promises()'
+  weir test --random 100 --calm -q conservative --assert 'assert.kept_promises()'
 
 Exit status: 0 all pass, 1 some fail, 2 wrong usage, a file that cannot be read, or busted is missing.]],
 }

@@ -34,13 +34,11 @@ function M.path()
   return table.move(own, 1, #own, #dirs + 1, dirs)
 end
 
--- The names of the Lua files in a directory, sorted.
+-- The names of the Lua files in a directory, sorted; none if it cannot be read.
 local function names_in(dir)
   local names = {}
-  local pipe <close> = assert(io.popen("ls -1 -- " .. files.quoted(dir) .. " 2>/dev/null"))
-  for entry in pipe:lines() do
-    local name = entry:match "^(.+)%.lua$"
-    if name then names[#names + 1] = name end
+  for _, entry in ipairs(core.list_directory(dir) or {}) do
+    names[#names + 1] = entry:match "^(.+)%.lua$"
   end
   table.sort(names)
   return names
@@ -65,30 +63,31 @@ function M.list(dirs)
   return found
 end
 
-local function readable(path)
-  local file = io.open(path)
-  if file then file:close() end
-  return file ~= nil
-end
-
 local function unknown(name)
   local known = tables.column(M.list(), "name")
   local hint = suggest.hint(name, known)
   if hint == "" then hint = " (known: " .. table.concat(known, ", ") .. ")" end
-  for _, entry in ipairs(M.list(tables.map(M.path(), function(dir) return dir .. "/queue" end))) do
-    if entry.name == name then hint = ": it is a queue policy, which says when jobs start and not where: -q of weir replay" end
-  end
-  if readable(name .. ".lua") then hint = (" (the file here is ./%s.lua)"):format(name) end
+  if M.search(name, "/queue") then hint = ": it is a queue policy, which says when jobs start and not where: -q of weir replay" end
+  if files.exists(name .. ".lua") then hint = (" (the file here is ./%s.lua)"):format(name) end
   return nil, ('no policy "%s"%s'):format(name:sub(1, 64), hint), "unknown"
+end
+
+--- Whether a name of a policy is a path.
+function M.is_path(name) return (name:find("/", 1, true) or name:find "%.lua$") ~= nil end
+
+--- Returns the first file NAME.lua in the searched directories, or in their folders `within` ("/queue"); nil: there is none.
+function M.search(name, within)
+  for _, dir in ipairs(M.path()) do
+    local path = dir .. (within or "") .. "/" .. name .. ".lua"
+    if files.exists(path) then return path end
+  end
 end
 
 --- Returns the file of a policy; or nil, message, "unknown".
 function M.find(name)
-  if name:find("/", 1, true) or name:match "%.lua$" then return name end
-  for _, dir in ipairs(M.path()) do
-    local path = dir .. "/" .. name .. ".lua"
-    if readable(path) then return path end
-  end
+  if M.is_path(name) then return name end
+  local path = M.search(name)
+  if path then return path end
   return unknown(name)
 end
 

@@ -3,6 +3,7 @@
 --- of the machine.
 
 local core = require "weir.core"
+local files = require "weir.files"
 local kinds = require "weir.repl.kinds"
 local policy = require "weir.policy"
 local tables = require "weir.tables"
@@ -230,12 +231,11 @@ end
 local function complete_file(text)
   local dir, partial = text:match "^(.*/)([^/]*)$"
   dir, partial = dir or "", partial or text
-  local pipe = io.popen(("ls -1aLp -- '%s' 2>/dev/null"):format((dir == "" and "." or dir):gsub("'", "'\\''")))
   local list = {}
-  for name in pipe:lines() do
-    if name ~= "./" and name ~= "../" and (partial:sub(1, 1) == "." or name:sub(1, 1) ~= ".") then list[#list + 1] = name end
+  for _, name in ipairs(core.list_directory(dir == "" and "." or dir) or {}) do
+    local hidden = name:sub(1, 1) == "." and partial:sub(1, 1) ~= "."
+    if not hidden then list[#list + 1] = name .. (files.is_directory(dir .. name) and "/" or "") end
   end
-  pipe:close()
   return partial, starting(list, partial)
 end
 

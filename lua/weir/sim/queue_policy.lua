@@ -36,20 +36,15 @@ function M.list()
   return tables.sort(list, "name")
 end
 
--- Whether a name is a path.
-local function is_path(name) return name:find "/" or name:find "%.lua$" end
-
 --- Returns the file of a queue policy; or nil, message.
 local function find(name)
-  if is_path(name) then return name end
-  local list = M.list()
-  for _, entry in ipairs(list) do
-    if entry.name == name then return entry.path end
-  end
+  if policy.is_path(name) then return name end
+  local path = policy.search(name, "/queue")
+  if path then return path end
   if policy.find(name) then
     return nil, ('"%s" is a placement policy, which says where jobs start: -p takes it; there is no queue policy of this name'):format(name)
   end
-  return nil, ('there is no queue policy "%s"%s'):format(name, suggest.among(name, tables.column(list, "name")))
+  return nil, ('there is no queue policy "%s"%s'):format(name, suggest.among(name, tables.column(M.list(), "name")))
 end
 
 M.find = find
@@ -58,7 +53,7 @@ M.find = find
 --- Only regular files are looked into: a pipe could not be read again to load the policy.
 function M.names(x)
   local name = x:match "^[^:]*"
-  if not is_path(name) then return not policy.find(name) and find(name) ~= nil end
+  if not policy.is_path(name) then return not policy.find(name) and find(name) ~= nil end
   local _, _, regular = core.file_mode(name)
   if regular ~= true then return false end
   local loaded, why = core.policy_source(files.read(name, "policy") or "", name)
