@@ -135,8 +135,12 @@ int weir_file_read(const char *path, const char *what, size_t max, char **text, 
 
 /* Reads a number like strtod(), with a decimal point in every locale of the process. */
 double weir_number_read(const char *text, char **end);
-/* Writes a number like snprintf() with "%.17g", with a decimal point in every locale of the process. */
+/* Writes a number into WEIR_NUMBER_MAX bytes with as few digits as it needs to be read back equal, with a decimal point
+ * in every locale of the process. Returns the length. The second function writes a finite number as JSON: with a point
+ * or an exponent, which shows that it is a real, and no plus sign or zeros in front of an exponent: 3.0, 1e-9. */
+#define WEIR_NUMBER_MAX 32
 int weir_number_write(char *buf, size_t size, double value);
+int weir_number_write_json(char *buf, size_t size, double value);
 
 /* Replaces the content of a file by a text, whole or not at all. A draft next to the file (PATH.new, or PATH.new1, ...
  * where the name is in use) is brought to the disk and then takes the place of the file. A file keeps its mode.

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* The length in bytes of the character at s; 0 if invalid. */
-static size_t utf8_length(const unsigned char *s, size_t len)
+size_t weir_text_char(const char *text, size_t len)
 {
+    const unsigned char *s = (const unsigned char *)text;
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
     unsigned c;
@@ -24,7 +24,7 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 bool weir_text_utf8(const char *s, size_t len)
 {
     while (len > 0) {
-        size_t n = (unsigned char)*s < 0x80 ? 1 : utf8_length((const unsigned char *)s, len);
+        size_t n = (unsigned char)*s < 0x80 ? 1 : weir_text_char(s, len);
         if (n == 0)
             return false;
         s += n;

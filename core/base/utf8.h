@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The length in bytes of the character at s, of which `len` bytes are there; 0: this is no UTF-8. */
+size_t weir_text_char(const char *s, size_t len);
 /* Whether `len` bytes at s are valid UTF-8. */
 bool weir_text_utf8(const char *s, size_t len);
 

@@ -1,5 +1,5 @@
-/* output.c - services for writers of machines and allocations: the tree of an allocation, escaped texts, the run of a
- * writer. See output.h.
+/* output.c - services for writers of machines and allocations: the tree of an allocation, names, the run of a writer.
+ * See output.h.
  *
  * Main invariant: a tree has an entry for the parent of each of its vertices, and a chain of entries is in the order of
  * the graph, regardless of the order of the picks.
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
 #include "base/compare.h"
 #include "base/utf8.h"
 
@@ -131,12 +130,6 @@ void weir_pick_tree_free(struct weir_pick_tree *p)
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
 
-void weir_write_int(weir_buf *b, int64_t n)
-{
-    char digits[WEIR_INT_MAX];
-    weir_buf_add(b, digits, (size_t)(weir_put_int(digits, n) - digits));
-}
-
 /* Adds the own name of a pool, of any length, possibly with values of other pools inside. */
 static void write_own_name(weir_buf *b, const weir_graph *g, weir_vertex v)
 {
@@ -168,76 +161,6 @@ void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v)
     weir_buf_puts(b, weir_strtab_text(&g->names, kind_of(g, v)->basename));
     if (vertex_at(g, v)->id != WEIR_NO_ID)
         weir_write_int(b, vertex_at(g, v)->id);
-}
-
-/* Bytes of the UTF-8 character at s, with *c set to the character; 0: no such character. */
-static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
-{
-    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
-
-    if (n == 0 || n > len)
-        return 0;
-    *c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *c = *c << 6 | (s[i] & 0x3f);
-    }
-    return *c < smallest[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
-}
-
-/* Bytes at the start of s that need no escapes. */
-static size_t count_safe(const char *s, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && s[i] >= ' ' && s[i] <= '~' && s[i] != '"' && s[i] != '\\')
-        i++;
-    return i;
-}
-
-static void escape_char(weir_buf *b, const char *s, size_t n, uint32_t c)
-{
-    if (c == '"' || c == '\\') {
-        WEIR_WRITE(b, "\\");
-        weir_buf_add(b, s, 1);
-    } else if (c == '\n') {
-        WEIR_WRITE(b, "\\n");
-    } else if (c == '\t') {
-        WEIR_WRITE(b, "\\t");
-    } else if (c < ' ' || c == 0x7f) {
-        weir_buf_printf(b, "\\u%04x", (unsigned)c);
-    } else {
-        weir_buf_add(b, s, n);
-    }
-}
-
-void weir_write_escaped(weir_buf *b, const char *s, size_t n)
-{
-    for (;;) {
-        size_t k = count_safe(s, n);
-        uint32_t c = 0;
-        weir_buf_add(b, s, k);
-        s += k;
-        n -= k;
-        if (n == 0)
-            return;
-        k = decode((const unsigned char *)s, n, &c);
-        if (k == 0)
-            WEIR_WRITE(b, "\xef\xbf\xbd");
-        else
-            escape_char(b, s, k, c);
-        s += k ? k : 1;
-        n -= k ? k : 1;
-    }
-}
-
-void weir_write_string(weir_buf *b, const char *s)
-{
-    WEIR_WRITE(b, "\"");
-    weir_write_escaped(b, s, strlen(s));
-    WEIR_WRITE(b, "\"");
 }
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */

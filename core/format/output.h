@@ -6,6 +6,7 @@
 #ifndef WEIR_WRITE_H
 #define WEIR_WRITE_H
 
+#include "base/json_write.h"
 #include "graph/graph.h"
 
 /* A vertex in the tree of an allocation: picked, or above a pick. Vertices below a vertex picked as a whole belong to
@@ -34,14 +35,7 @@ int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct w
                          weir_err *err) WEIR_CHECKED;
 void weir_pick_tree_free(struct weir_pick_tree *p);
 
-/* Adds a number. */
-void weir_write_int(weir_buf *b, int64_t n);
 void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v);
-/* Adds a text as the inside of a JSON string; bytes that are no UTF-8 become U+FFFD. */
-void weir_write_escaped(weir_buf *b, const char *s, size_t n);
-void weir_write_string(weir_buf *b, const char *s);
-
-#define WEIR_WRITE(b, literal) weir_buf_add((b), "" literal, sizeof(literal) - 1)
 
 /* The vertices at which a picture or table begins, with holes: the start in the options, or the roots. Sets *n. */
 const weir_vertex *weir_write_tops(const weir_graph *g, const weir_format_options *o, uint32_t *n);

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static int add_text(const char *text, size_t len, void *data)
-{
-    weir_buf_add(data, text, len);
-    return ((weir_buf *)data)->failed ? -1 : 0;
-}
-
 /* ---- YAML and JSON -------------------------------------------------------------------------------------------- */
 
 static int read_document(const char *text, size_t len, const char *source, bool yaml, json_t **out, weir_err *err)
@@ -121,7 +115,7 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
 
     if (read_any(text, len, source, format, &root, err) != WEIR_OK)
         return NULL;
-    b.failed |= json_dump_callback(root, add_text, &b, JSON_COMPACT | JSON_ENCODE_ANY) != 0;
+    weir_json_write(root, false, &b);
     json_decref(root);
     return weir_buf_result(&b, WEIR_OK, err);
 }

@@ -73,28 +73,18 @@ static bool complete(json_t *root, const weir_request *r)
                             : write_counts(json_object_get(root, "resources"), r->pool, r->top);
 }
 
-static int add_text(const char *text, size_t len, void *buf)
-{
-    weir_buf_add(buf, text, len);
-    return ((weir_buf *)buf)->failed ? -1 : 0;
-}
-
-static int write_json(const json_t *root, weir_buf *b, weir_err *err)
-{
-    int rc = json_dump_callback(root, add_text, b, JSON_COMPACT | JSON_SORT_KEYS);
-    return rc == 0 ? WEIR_OK : weir_fail_nomem(err);
-}
-
 /* Writes a canonical jobspec, as YAML or as JSON on one line. */
 static int write_jobspec(const weir_request *r, bool yaml, weir_buf *b, weir_err *err)
 {
     json_t *root = json_deep_copy(r->root);
-    int rc;
+    int rc = WEIR_OK;
 
     if (!root || !complete(root, r))
         rc = weir_fail_nomem(err);
+    else if (yaml)
+        rc = weir_jobspec_write_yaml(root, b, err);
     else
-        rc = yaml ? weir_jobspec_write_yaml(root, b, err) : write_json(root, b, err);
+        weir_json_write(root, true, b);
     json_decref(root);
     return rc;
 }

@@ -7,9 +7,7 @@
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 
-#include <jansson.h>
-
-#include "base/base.h"
+#include "base/json_write.h"
 
 #define WEIR_REQUEST_DEPTH     32                 /* levels of nested resources */
 #define WEIR_REQUEST_RESOURCES 4096               /* resources of a request, or of an alternative */

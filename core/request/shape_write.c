@@ -95,23 +95,12 @@ static bool is_word(const char *s, bool value)
     return true;
 }
 
-static int write_string(const char *s, bool value, weir_buf *b, weir_err *err)
+static void write_string(const char *s, bool value, weir_buf *b)
 {
-    json_t *text;
-    char *quoted;
-
-    if (is_word(s, value)) {
+    if (is_word(s, value))
         weir_buf_puts(b, s);
-        return WEIR_OK;
-    }
-    text = json_string(s);
-    quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
-    json_decref(text);
-    if (!quoted)
-        return weir_fail_nomem(err);
-    weir_buf_puts(b, quoted);
-    free(quoted);
-    return WEIR_OK;
+    else
+        weir_write_string(b, s);
 }
 
 /* Writes the separator before an item in braces. */
@@ -120,13 +109,13 @@ static void begin_item(uint32_t *items, weir_buf *b)
     weir_buf_puts(b, (*items)++ ? "," : "{");
 }
 
-static int write_item(const char *key, const char *value, uint32_t *items, weir_buf *b, weir_err *err)
+static void write_item(const char *key, const char *value, uint32_t *items, weir_buf *b)
 {
     if (!value)
-        return WEIR_OK;
+        return;
     begin_item(items, b);
     weir_buf_printf(b, "%s:", key);
-    return write_string(value, true, b, err);
+    write_string(value, true, b);
 }
 
 /* The string under `key`; NULL if the key is absent. "" means the key is present and empty. */
@@ -135,44 +124,29 @@ static const char *given(const json_t *vertex, const char *key)
     return json_string_value(json_object_get(vertex, key));
 }
 
-/* Writes the duration of the job, unless `seconds` is NULL. */
-static int write_duration(const json_t *seconds, uint32_t *items, weir_buf *b, weir_err *err)
-{
-    char *text;
-
-    if (!seconds)
-        return WEIR_OK;
-    text = json_dumps(seconds, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-    if (!text)
-        return weir_fail_nomem(err);
-    begin_item(items, b);
-    weir_buf_printf(b, "duration:%s", text);
-    free(text);
-    return WEIR_OK;
-}
-
 /* lasts: the duration of the job, or NULL. */
-static int write_items(const json_t *vertex, const weir_resource *r, bool named, const json_t *lasts, weir_buf *b,
-                       weir_err *err)
+static void write_items(const json_t *vertex, const weir_resource *r, bool named, const json_t *lasts, weir_buf *b)
 {
     uint32_t items = 0;
-    int rc = WEIR_OK;
 
     if (r->slot && named) {
         begin_item(&items, b);
-        rc = write_string(r->label, false, b, err);
+        write_string(r->label, false, b);
     }
     if (r->exclusive != WEIR_EXCLUSIVE_UNSET) {
         begin_item(&items, b);
         weir_buf_puts(b, r->exclusive == WEIR_EXCLUSIVE_YES ? "x" : "-x");
     }
-    rc = rc ? rc : write_item("unit", given(vertex, "unit"), &items, b, err);
-    if (rc == WEIR_OK && !r->slot)
-        rc = write_item("label", given(vertex, "label"), &items, b, err);
-    rc = rc ? rc : write_item("id", given(vertex, "id"), &items, b, err);
-    rc = rc ? rc : write_duration(lasts, &items, b, err);
+    write_item("unit", given(vertex, "unit"), &items, b);
+    if (!r->slot)
+        write_item("label", given(vertex, "label"), &items, b);
+    write_item("id", given(vertex, "id"), &items, b);
+    if (lasts) {
+        begin_item(&items, b);
+        weir_buf_puts(b, "duration:");
+        weir_json_write(lasts, false, b);
+    }
     weir_buf_puts(b, items ? "}" : "");
-    return rc;
 }
 
 static uint32_t count_slots(const weir_request *r)
@@ -193,35 +167,30 @@ static bool must_name(const weir_request *r, const json_t *vertex, const weir_re
 }
 
 /* Writes a resource without its children. */
-static int write_head(const json_t *vertex, const weir_resource *r, bool named, const json_t *lasts, weir_buf *b,
-                      weir_err *err)
+static void write_head(const json_t *vertex, const weir_resource *r, bool named, const json_t *lasts, weir_buf *b)
 {
-    int rc = write_string(r->type, false, b, err);
-
+    write_string(r->type, false, b);
     if (r->count.op == 0 || r->count.min != 1 || r->count.max != 1) {
         weir_buf_puts(b, "=");
         weir_count_write(&r->count, b);
     }
-    return rc ? rc : write_items(vertex, r, named, lasts, b, err);
+    write_items(vertex, r, named, lasts, b);
 }
 
-static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n,
-                      const json_t *lasts, weir_buf *b, weir_err *err)
+static void write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n,
+                       const json_t *lasts, weir_buf *b)
 {
-    int rc = WEIR_OK;
-
     weir_buf_puts(b, n > 1 ? "[" : "");
-    for (uint32_t i = 0; rc == WEIR_OK && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const json_t *vertex = json_array_get(list, i);
         weir_buf_puts(b, i ? ";" : "");
-        rc = write_head(vertex, &r[i], r[i].slot && must_name(req, vertex, &r[i]), i ? NULL : lasts, b, err);
-        if (rc != WEIR_OK || r[i].nwith == 0)
+        write_head(vertex, &r[i], r[i].slot && must_name(req, vertex, &r[i]), i ? NULL : lasts, b);
+        if (r[i].nwith == 0)
             continue;
         weir_buf_puts(b, "/");
-        rc = write_list(req, json_object_get(vertex, "with"), r[i].with, r[i].nwith, NULL, b, err);
+        write_list(req, json_object_get(vertex, "with"), r[i].with, r[i].nwith, NULL, b);
     }
     weir_buf_puts(b, n > 1 ? "]" : "");
-    return rc;
 }
 
 /* Writes resources with xor_slots, as written: only the alternatives of these are compiled. */
@@ -243,7 +212,8 @@ static int write_alternatives(const json_t *list, const json_t *lasts, weir_buf 
         if (rc == WEIR_OK && r.slot && !r.label && (exclusive || given(vertex, "unit") || given(vertex, "id")))
             rc = weir_fail(err, WEIR_EINVAL, "a shape cannot say more of a slot without a label than its count");
         weir_buf_puts(b, i ? ";" : "");
-        rc = rc ? rc : write_head(vertex, &r, r.slot && r.label, i ? NULL : lasts, b, err);
+        if (rc == WEIR_OK)
+            write_head(vertex, &r, r.slot && r.label, i ? NULL : lasts, b);
         weir_count_clear(&r.count);
         if (rc != WEIR_OK || json_array_size(with) == 0)
             continue;
@@ -260,8 +230,9 @@ int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, 
     const json_t *lasts = resources_only ? NULL : json_object_get(system, "duration");
     int rc = resources_only ? WEIR_OK : refuse_rest(r, err);
 
-    if (rc != WEIR_OK)
-        return rc;
-    return r->nalternatives ? write_alternatives(json_object_get(r->root, "resources"), lasts, out, err)
-                            : write_list(r, r->resources, r->pool, r->top, lasts, out, err);
+    if (rc == WEIR_OK && r->nalternatives)
+        rc = write_alternatives(json_object_get(r->root, "resources"), lasts, out, err);
+    else if (rc == WEIR_OK)
+        write_list(r, r->resources, r->pool, r->top, lasts, out);
+    return rc;
 }

@@ -24,7 +24,7 @@
 #ifndef WEIR_RSET_H
 #define WEIR_RSET_H
 
-#include <jansson.h>
+#include "base/json_write.h"
 
 #include "request/constraint.h"
 
@@ -153,13 +153,8 @@ int weir_rset_from_execution(const json_t *execution, const char *source, weir_r
 
 /* Writes {"version":1,"execution":{...}: the outermost object is left open for further keys. */
 int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err) WEIR_CHECKED;
-/* Adds the keys of the document other than version, execution and scheduling, each with a comma in front. WEIR_ENOMEM
- */
-int weir_rset_write_rest(const weir_rset *r, weir_buf *b) WEIR_CHECKED;
 /* Writes the array R_lite. */
 int weir_rset_write_rlite(const weir_rset *r, weir_buf *b) WEIR_CHECKED;
-/* Writes a value as compact JSON. WEIR_ENOMEM */
-int weir_rset_write_json(const json_t *value, weir_buf *b) WEIR_CHECKED;
 
 /* ---- rset_algebra.c ---- */
 

@@ -33,8 +33,8 @@ static int treepool_cut(const weir_rset *r, const uint32_t *to, weir_buf *out, w
     int rc = weir_rset_scheduling_json(r->scheduling, NULL, &all, err);
 
     rc = rc ? rc : weir_rack_table_cut(all, r->ranks, to, &value, err);
-    if (rc == WEIR_OK && weir_rset_write_json(value, out) < 0)
-        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        weir_json_write(value, false, out);
     json_decref(all);
     json_decref(value);
     return rc;
@@ -63,8 +63,8 @@ static int treepool_join(const weir_rset *a, const weir_rset *b, weir_buf *out, 
     int rc = treepool_pair((const weir_rset *const[]){a, b}, parts, err);
 
     rc = rc ? rc : weir_rack_table_join(parts[0], parts[1], &both, err);
-    if (rc == WEIR_OK && weir_rset_write_json(both, out) < 0)
-        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        weir_json_write(both, false, out);
     json_decref(parts[0]);
     json_decref(parts[1]);
     json_decref(both);

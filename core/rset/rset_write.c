@@ -19,42 +19,6 @@
 #include "idset/idset.h"
 #include "format/output.h"
 
-/* ---- JSON that is kept as it came ------------------------------------------------------------------------------- */
-
-static int add_dump(const char *text, size_t len, void *b)
-{
-    weir_buf_add(b, text, len);
-    return 0;
-}
-
-int weir_rset_write_json(const json_t *value, weir_buf *b)
-{
-    int rc = json_dump_callback(value, add_dump, b, JSON_COMPACT | JSON_ENCODE_ANY);
-
-    return rc == 0 && !b->failed ? WEIR_OK : WEIR_ENOMEM;
-}
-
-/* Writes the members of an object by name, each after a comma. */
-static int write_members(json_t *object, weir_buf *b)
-{
-    size_t n = json_object_size(object), i = 0;
-    const char **keys = weir_mem_alloc((n + 1) * sizeof *keys);
-    int rc = keys ? WEIR_OK : WEIR_ENOMEM;
-
-    for (void *it = json_object_iter(object); keys && it; it = json_object_iter_next(object, it))
-        keys[i++] = json_object_iter_key(it);
-    if (i > 1)
-        qsort(keys, i, sizeof *keys, weir_compare_texts);
-    for (i = 0; rc == WEIR_OK && i < n; i++) {
-        WEIR_WRITE(b, ",");
-        weir_write_string(b, keys[i]);
-        WEIR_WRITE(b, ":");
-        rc = weir_rset_write_json(json_object_get(object, keys[i]), b);
-    }
-    weir_mem_free(keys);
-    return rc;
-}
-
 /* ---- R_lite ----------------------------------------------------------------------------------------------------- */
 
 static int write_ids(const weir_idset *ids, weir_buf *b)
@@ -202,7 +166,7 @@ int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err)
     }
     rc = rc ? rc : write_properties(r, b);
     write_numbers(r, b);
-    rc = rc ? rc : write_members(r->execution, b);
+    weir_json_write_members(r->execution, b);
     WEIR_WRITE(b, "}");
     return rc == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
 }
@@ -222,19 +186,13 @@ static int write_scheduling(const weir_rset *r, weir_buf *b, weir_err *err)
     return rc;
 }
 
-int weir_rset_write_rest(const weir_rset *r, weir_buf *b)
-{
-    return write_members(r->document, b);
-}
-
 static int write_document(const weir_rset *r, bool scheduling, weir_buf *b, weir_err *err)
 {
     int rc = weir_rset_write_head(r, b, err);
 
     if (rc == WEIR_OK && scheduling)
         rc = write_scheduling(r, b, err);
-    if (rc == WEIR_OK && weir_rset_write_rest(r, b) < 0)
-        rc = weir_fail_nomem(err);
+    weir_json_write_members(r->document, b);
     WEIR_WRITE(b, "}");
     return rc;
 }
@@ -298,7 +256,9 @@ static int write_key(const weir_rset *r, const char *key, weir_buf *b, weir_err 
 
     if (strcmp(key, "scheduling") == 0)
         return weir_rset_write_scheduling(r, NULL, b, err);
-    return value && weir_rset_write_json(value, b) < 0 ? weir_fail_nomem(err) : WEIR_OK;
+    if (value)
+        weir_json_write(value, false, b);
+    return WEIR_OK;
 }
 
 char *weir_rset_get(const weir_rset *r, const char *key, weir_err *err)

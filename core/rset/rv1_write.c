@@ -22,8 +22,8 @@ static int write_r(const struct weir_written *in, enum weir_detail detail, weir_
     int rc = weir_rset_collect(in, WEIR_RSET_ALL, true, &r, err);
 
     rc = rc ? rc : weir_rset_write_head(r, b, err);
-    if (rc == WEIR_OK && weir_rset_write_rest(r, b) < 0)
-        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        weir_json_write_members(r->document, b);
     weir_rset_free(r);
     if (rc == WEIR_OK && detail != WEIR_NO_GRAPH) {
         WEIR_WRITE(b, ",\"scheduling\":{");

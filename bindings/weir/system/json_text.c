@@ -135,29 +135,12 @@ static void put_string(lua_State *L, struct json_text *t, int idx, const char *t
 
 /* ---- numbers ---- */
 
-/* Writes a number with a decimal point or an exponent, so that readers see a real number. An exponent has neither plus
- * sign nor leading zeros. */
-static void put_real(lua_State *L, struct json_text *t, double x)
-{
-    char *out = more(L, t, 40), *e;
-    int n = weir_number_write(out, 32, x);
-
-    if (!strpbrk(out, ".e"))
-        n += snprintf(out + n, 8, ".0");
-    if ((e = strchr(out, 'e'))) {
-        char *to = e + 1 + (e[1] == '-'), *from = to + strspn(to, "+0");
-        n -= (int)(from - to);
-        memmove(to, from, strlen(from) + 1);
-    }
-    t->len += (size_t)n;
-}
-
 static void put_number(lua_State *L, struct json_text *t, int idx)
 {
     if (lua_isinteger(L, idx))
         t->len += (size_t)snprintf(more(L, t, 32), 32, "%lld", (long long)lua_tointeger(L, idx));
     else if (isfinite(lua_tonumber(L, idx)))
-        put_real(L, t, lua_tonumber(L, idx));
+        t->len += (size_t)weir_number_write_json(more(L, t, WEIR_NUMBER_MAX), WEIR_NUMBER_MAX, lua_tonumber(L, idx));
     else
         luaL_error(L, "cannot be written as JSON: an infinite number, or none");
 }

@@ -25,13 +25,32 @@ static bool take_german(void)
 
 static void test_numbers(void)
 {
-    static const double values[] = {0, 0.5, -1.75, 1e300, 2.5e-7, 1234567.875};
-    char text[40], *end;
+    static const struct {
+        double value;
+        const char *text, *json;
+    } rows[] = {
+        {0, "0", "0.0"},
+        {0.5, "0.5", "0.5"},
+        {-1.75, "-1.75", "-1.75"},
+        {0.1, "0.1", "0.1"},
+        {0.79875, "0.79875", "0.79875"},
+        {0.1 + 0.2, "0.30000000000000004", "0.30000000000000004"},
+        {1.0 / 3, "0.3333333333333333", "0.3333333333333333"},
+        {3, "3", "3.0"},
+        {1e300, "1e+300", "1e300"},
+        {1e-9, "1e-09", "1e-9"},
+        {-2.5e-7, "-2.5e-07", "-2.5e-7"},
+        {1234567.875, "1234567.875", "1234567.875"},
+        {5e-324, "4.94065645841247e-324", "4.94065645841247e-324"},
+    };
+    char text[WEIR_NUMBER_MAX], *end;
 
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        int n = weir_number_write(text, sizeof text, values[i]);
-        CHECK(n == (int)strlen(text) && !strchr(text, ','), "\"%s\"", text);
-        CHECK(weir_number_read(text, &end) == values[i] && !*end, "\"%s\" is read back", text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int n = weir_number_write(text, sizeof text, rows[i].value);
+        CHECK(n == (int)strlen(text) && strcmp(text, rows[i].text) == 0, "%s is \"%s\"", rows[i].text, text);
+        n = weir_number_write_json(text, sizeof text, rows[i].value);
+        CHECK(n == (int)strlen(text) && strcmp(text, rows[i].json) == 0, "%s is \"%s\"", rows[i].json, text);
+        CHECK(weir_number_read(text, &end) == rows[i].value && !*end, "\"%s\" is read back", text);
     }
     CHECK(weir_number_read("1,5", &end) == 1 && strcmp(end, ",5") == 0, "a comma ends a number");
     CHECK(strcmp(localeconv()->decimal_point, ",") == 0, "the locale of the process stays");
