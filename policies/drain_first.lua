@@ -1,6 +1,8 @@
 -- A node to be drained has a tag with the time of the drain. Until then the node is the best place for a job that
 -- ends before the drain, and the worst place for a longer job: so the node is idle when drained, and the drain delays
 -- no job.
+--
+-- Use it before maintenance of some nodes.
 return {
   name = "drain_first",
   doc = "Nodes that will be drained first for short jobs, last for jobs that would outlast the drain.",

@@ -1,6 +1,8 @@
 -- The bandwidth from a node to the file system is the bandwidth of the narrowest vertex on the path: the least number
 -- of free units among the vertices between the node and the source of the io subsystem. A walk up the subsystem finds
 -- the least.
+--
+-- Use it for jobs that read or write much, on a machine whose paths to the file system are a subsystem.
 local has_io = false -- the graph has the subsystem
 
 -- The free bandwidth above v; 0 for a node outside of the subsystem.

@@ -1,4 +1,6 @@
 -- The number of switches that a job's nodes are under decides how many hops its messages take.
+--
+-- Use it for jobs that communicate, on a machine whose switches are a subsystem.
 return {
   name = "network",
   doc = "As few switches as possible; of the switches that hold the whole job, the one with the least free room.",

@@ -1,5 +1,7 @@
 -- A tag has the date of a node's installation, such as 2024.5; nodes without the tag come last. The engine calls
 -- `order` once for each vertex, and again after a change of the tag, but not for each match.
+--
+-- Use it where old nodes use more power for less work.
 return {
   name = "newest_first",
   doc = "The most recently installed nodes first, so that old nodes can be switched off.",

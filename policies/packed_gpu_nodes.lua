@@ -1,6 +1,8 @@
 -- Jobs without gpus use nodes without gpus, and gpu nodes only when nothing else is free. Jobs with gpus fill gpu
 -- nodes node by node, so that whole nodes stay free. `admit` runs before the search and notes for `evaluate` the kind
 -- of job.
+--
+-- Use it on a cluster in which only some nodes have gpus.
 local wants_gpu = false
 
 local function asks_for_gpu(resources)

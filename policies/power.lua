@@ -1,6 +1,8 @@
 -- The engine enforces the caps: `admit` adds the watts of a node to every node of the jobspec, and the engine takes
 -- units of the power subsystem from each panel and distribution unit up to the source, or the job waits. `evaluate`
 -- prefers cool racks, and in equally cool racks the nodes below the panel with the most free power.
+--
+-- Use it under caps of power, on a machine whose panels and distribution units are a subsystem.
 local has_power = false -- the graph has the subsystem
 
 -- Adds `options.watts` to each node of a jobspec unless the node has a number of watts already.

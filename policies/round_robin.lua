@@ -1,6 +1,8 @@
 -- Nodes in turn: the search starts after the last node that a job got, and wraps around.
 -- Vertices are numbered over the whole machine (index), while ids may start again in each rack. `rotate` names the
 -- number in the state with which the order begins.
+--
+-- Use it for equal wear of the nodes, or to give every node a job, as a test of all nodes does.
 local FAR <const> = 1 << 32 -- beyond all numbers
 
 -- The place of a vertex in the turn that begins with number `next`: of the node around the vertex, where there is one.

@@ -1,5 +1,7 @@
 -- The rules of RFC 49: jobs share nodes, the fitting node with the fewest free cores comes first, and the resources
 -- of a slot come from one NUMA domain, or else from one socket, where domain or socket is large enough.
+--
+-- Use it where jobs share nodes and each slot should stay close to its memory.
 
 -- The product of two counts; nil where the product is no plain number.
 local function times(a, b)

@@ -1,5 +1,7 @@
 -- The performance class of a node: the property perf_class of the node or of the nearest vertex above, 0 for the fastest
 -- class. Nodes without a class count as slowest.
+--
+-- Use it where nodes of one model differ in speed, as they do under caps of power.
 local function class_of(v)
   while v do
     local text = v.properties.perf_class -- mostly nil above the node, and then no number is read

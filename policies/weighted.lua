@@ -1,5 +1,7 @@
 -- The score is a weighted sum of measures. Each measure is between 0 and 1; the options are the weights. For a
 -- weighted sum of whole policies, see weir.policy.weighted in the manual.
+--
+-- Use it to find out by `weir tune` which measures pay, before writing a policy of your own.
 local largest = 1 -- the greatest id of a node
 
 -- The free fraction of the units of a type below v; 0 without units.

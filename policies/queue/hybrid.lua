@@ -1,5 +1,7 @@
 -- Between EASY and conservative backfilling: the first k waiting jobs have reservations. A later job may start if no
 -- reservation is delayed.
+--
+-- Use it to choose between the two: more reservations protect more jobs and leave less to backfill.
 return {
   name = "hybrid",
   doc = "The first k waiting jobs have reservations; later jobs start if they delay none of these.",

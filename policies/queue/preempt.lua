@@ -2,6 +2,8 @@
 -- number of seconds for a waiting job without the attribute. As few jobs as needed are stopped, last started job
 -- first. A stopped job returns to the queue and starts from the beginning; where the host of the queue cannot
 -- run a job again, it ends as canceled.
+--
+-- Use it where urgent jobs share a machine with jobs that can be repeated.
 
 local LAST = 9e12 -- seconds; queue:again takes no later time
 

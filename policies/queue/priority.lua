@@ -2,6 +2,8 @@
 -- fair share, high for a user with little recent usage (the usage counts half after half_life); the QOS (a number, or
 -- the position of a name in `levels`, lowest level first); and the job's priority. The first job has a reservation,
 -- and a later job may start if the reservation is not delayed (EASY).
+--
+-- Use it where users, qualities of service and sizes have different rights.
 local usage = {} -- user -> {amount = unit seconds, at = time of the last change}
 
 -- The usage of a user, decayed to the time `now`.

@@ -2,6 +2,8 @@
 -- next. The job has a reservation, and a later job may start if the reservation is not delayed (EASY). The state has the
 -- number of the last start of each user, and is changed by `started` only: a new edition of this file, put into use,
 -- continues where the last one ended.
+--
+-- Use it where users should get equal numbers of starts, whatever the number of jobs that they submit.
 local held -- the job that has the reservation
 
 -- The first job of the user who has the turn.

@@ -1,6 +1,7 @@
---- policies.lua - a page in Markdown for each policy that comes with weir: its summary, its options, what it does on one machine or
---- with one queue, and its source.
+--- policies.lua - a page in Markdown for each policy that comes with weir: its summary, when to use it, its origin, its options, what
+--- it costs, what it does on one machine or with one queue, and its source.
 
+local costs = require "weir.policy.costs"
 local files = require "weir.files"
 local json = require("weir").json
 local weir = require "weir"
@@ -83,30 +84,65 @@ end
 -- ---- where they come from -------------------------------------------------------------------------------------------
 
 local ORIGINS = {
+  alike = "Origin: weir. Related: Fluxion's match policy variation, which takes the fastest class first.",
+  best_fit = "Origin: best fit in bin packing. Equivalent: MostAllocated in Kubernetes.",
   contiguous = "Equivalent: Slurm's --contiguous.",
-  first = "Equivalent: Fluxion's match policy first.",
+  drain_first = "Origin: weir. Related: a maintenance reservation in Slurm, which starts no job that would still run.",
+  emptiest = "Equivalent: LeastAllocated in Kubernetes, at each level of the machine.",
+  emptiestx = "Equivalent: LeastAllocated in Kubernetes, at each level of the machine, with whole nodes.",
+  first = "Origin: first fit in bin packing. Equivalent: Fluxion's match policy first.",
   firstnodex = "Equivalent: Fluxion's match policy firstnodex.",
   gpu_affinity = "Equivalent: Slurm's --gres-flags=enforce-binding, as a preference.",
   high = "Equivalent: Fluxion's match policy high.",
   hinode = "Equivalent: Fluxion's match policy hinode.",
   hinodex = "Equivalent: Fluxion's match policy hinodex.",
+  io = "Origin: weir; the limit of each path is that of the channels in RFC 4.",
   locality = "Equivalent: Fluxion's match policy locality.",
   lonode = "Equivalent: Fluxion's match policy lonode.",
   lonodex = "Equivalent: Fluxion's match policy lonodex.",
   low = "Equivalent: Fluxion's match policy low, which orders by id alone.",
   network = "Equivalent: Slurm's topology/tree.",
   newest_first = "Equivalent: nodes with a Weight in Slurm.",
+  packed_gpu_nodes = "Equivalent: a high Weight of the nodes with gpus in Slurm.",
+  power = "Origin: weir; caps are channels of RFC 4.",
+  round_robin = "Origin: next fit in bin packing.",
   spread = "Equivalent: Slurm's --spread-job.",
+  treepool = "Origin: RFC 49.",
   variation = "Equivalent: Fluxion's match policy variation.",
-  worst_fit = "Equivalent: Slurm's CR_LLN, least loaded nodes.",
+  weighted = "Origin: weir. Related: plugins with weights in Kubernetes.",
+  worst_fit = "Origin: worst fit in bin packing. Equivalent: Slurm's CR_LLN, least loaded nodes.",
   queue_conservative = "Equivalent: Slurm's sched/backfill, Fluxion's conservative.",
-  queue_easy = "From Lifka, The ANL/IBM SP scheduling system, 1995. Equivalent: Fluxion's easy.",
+  queue_easy = "Origin: Lifka, The ANL/IBM SP scheduling system, 1995. Equivalent: Fluxion's easy.",
   queue_fcfs = "Equivalent: Slurm's sched/builtin, Fluxion's fcfs.",
   queue_hybrid = "Equivalent: Fluxion's hybrid with reservation-depth.",
   queue_preempt = "Equivalent: Slurm's PreemptMode=REQUEUE.",
   queue_priority = "Equivalent: Slurm's priority/multifactor.",
-  queue_sjbf = "From Tsafrir, Etsion and Feitelson, Backfilling using system-generated predictions, 2007 (EASY-SJBF).",
+  queue_sjbf = "Origin: Tsafrir, Etsion and Feitelson, Backfilling using system-generated predictions, 2007 (EASY-SJBF).",
+  queue_turns = "Origin: round-robin scheduling, with users in place of processes.",
 }
+
+-- ---- what they cost ---------------------------------------------------------------------------------------------------
+
+local COST = "| request | vertices visited | calls of Lua |\n| --- | --- | --- |\n%s\n\nA match on 1,024 nodes of 8 cores,"
+  .. " half of them in use, after the first matches, in which a policy reads what it then remembers.\n"
+
+--- What a match costs under a placement policy, as a table in Markdown.
+function M.match_costs(name)
+  local g <close> = costs.filled(assert(weir.synthetic "cluster:1 rack:32 node:32 socket:2 core:4 gpu:1"), 50)
+  local requests, rows = costs.requests(g), {}
+  for i, cost in ipairs(assert(costs.of(assert(weir.policy(name)), g, requests, { fewest = 8, longest = 0 }))) do
+    rows[i] = ("| %s | %.0f | %.0f |"):format(requests[i][1], cost.visits, cost.calls)
+  end
+  return COST:format(table.concat(rows, "\n"))
+end
+
+--- What a queue policy costs, in a sentence.
+function M.queue_costs(name)
+  local pipe <close> = assert(io.popen("build/weir policy bench --json --queue " .. name))
+  local row = assert(json.decode(pipe:read "a"))[1].queue
+  return ("%d jobs that keep a machine busy take %d calls of the policy, in which it asks %d times if a job can start."):format(
+    row.jobs, row.passes, row.matches)
+end
 
 -- ---- the pages ----------------------------------------------------------------------------------------------------------
 
@@ -122,18 +158,26 @@ local function options_of(policy)
   return #names > 0 and ("## Options\n\n%s\n"):format(table.concat(rows, "\n")) or ""
 end
 
--- The comment at the top of a policy's file, as a paragraph.
+-- The comment at the top of a policy's file: how it works; when to use it.
 local function comment_of(source)
   local lines = {}
-  for line in (source:match "^(.-)\n[^-]" .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = line:match "^%-%- ?(.*)$" end
-  return table.concat(lines, "\n")
+  for line in source:gmatch "([^\n]*)\n" do
+    local text = line:match "^%-%- ?(.*)$"
+    if not text then break end
+    lines[#lines + 1] = text
+  end
+  return table.concat(lines, "\n"):match "^(.+)\n\n(Use it .+)$"
 end
 
--- key: of ORIGINS; use: a command; example: what the policy does.
-local function page(policy, key, use, example)
-  local source, origin = assert(files.read(policy.path, "script")), ORIGINS[key]
-  return ("# %s\n\n%s\n\n%s\n\n```\n%s\n```\n\n%s## Example\n\n%s\n%s\n## Source\n\n```lua\n%s```\n"):format(policy.name,
-    policy.doc or "", comment_of(source), use, origin and origin .. "\n\n" or "", example, options_of(policy), source)
+-- policy: {name =, path =, doc =, options =}; x: {key = of ORIGINS, command =, cost =, example =}.
+local function page(policy, x)
+  local source, origin = assert(files.read(policy.path, "script")), ORIGINS[x.key]
+  local how, when = comment_of(source)
+  assert(when, policy.path .. ': expected a comment that ends with a paragraph "Use it ..."')
+  assert(origin, policy.name .. " has no origin in spec/tools/site/policies.lua")
+  local head = ("# %s\n\n%s %s\n\n%s\n\n```\n%s\n```\n\n%s\n\n"):format(policy.name, policy.doc, when, how, x.command, origin)
+  return head .. ("%s## Cost\n\n%s\n\n## Example\n\n%s\n## Source\n\n```lua\n%s```\n"):format(options_of(policy), x.cost, x.example,
+    source)
 end
 
 local PLACED = "Job 1 uses about half of the machine. Jobs 2 (`%s`) and 3 (`%s`) are placed by %s:\n\n![%s](%s.svg)\n\n```\n%s\n```\n"
@@ -150,14 +194,15 @@ function M.pages()
   for _, policy in ipairs(list "") do
     local name = policy.name
     local svg, text = M.placement(name)
-    pages[#pages + 1] = { name = name, title = name, svg = svg, doc = policy.doc,
-      markdown = page(policy, name, ("weir match -p %s -r MACHINE JOB..."):format(name),
-        PLACED:format(M.REQUESTS[1], M.REQUESTS[2], name, name, name, text)) }
+    pages[#pages + 1] = { name = name, title = name, svg = svg, doc = policy.doc, markdown = page(policy, { key = name,
+      command = ("weir match -p %s -r MACHINE JOB..."):format(name), cost = M.match_costs(name),
+      example = PLACED:format(M.REQUESTS[1], M.REQUESTS[2], name, name, name, text) }) }
   end
   for _, policy in ipairs(list "--queue") do
     local name = policy.name
-    pages[#pages + 1] = { name = "queue-" .. name, title = name, doc = policy.doc,
-      markdown = page(policy, "queue_" .. name, ("weir replay -q %s -r MACHINE TRACE"):format(name), QUEUED:format(M.schedule(name))) }
+    pages[#pages + 1] = { name = "queue-" .. name, title = name, doc = policy.doc, markdown = page(policy, { key = "queue_" .. name,
+      command = ("weir replay -q %s -r MACHINE TRACE"):format(name), cost = M.queue_costs(name),
+      example = QUEUED:format(M.schedule(name)) }) }
   end
   return pages
 end

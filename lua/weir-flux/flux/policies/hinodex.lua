@@ -1,4 +1,6 @@
 -- As hinode; `exclusive` gives nodes as a whole.
+--
+-- Use it where jobs do not share nodes.
 return {
   name = "hinodex",
   doc = "Highest node first, with whole nodes.",
