@@ -456,6 +456,14 @@ local function body(report, columns)
   return lines
 end
 
+--- The main reason in a report as one sentence without a final period: what the policy says, unknown properties,
+--- the shortage, or else the verdict.
+function M.reason(report)
+  local property, shortage = report.missing and report.missing[1], report.shortage
+  local text = report.why or property and missing(property) or shortage and M.shortage(shortage, report.where) or M.headline(report)
+  return (text:gsub("%.$", ""))
+end
+
 --- A report as text, at most a screenful of lines: the verdict, need against have, the ways, the earliest start, and
 --- the fate of the vertices of each type. `columns`: width at which lines are broken; nil: lines are not broken.
 function M.text(report, columns)

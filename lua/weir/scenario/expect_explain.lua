@@ -6,13 +6,13 @@
 ---   reserved    its resources are free but reserved         policy     the placement policy fails, or refuses the job
 
 local about = require "weir.about"
+local wording = require "weir.explain.text"
 
 local M = {}
 
 local TEXTS = {
   busy = "what it needs is in use",
   blocked = "what it needs is down, drained, or refused by the policy",
-  infeasible = "nothing on this machine can hold it any more",
   reserved = "what it needs is free, and reserved for others",
 }
 
@@ -24,10 +24,12 @@ local function reserved_by_others(sim, job)
   return ids
 end
 
-local function verdict(sim, job, release)
-  local report = sim.engine:explain(job.request, { about = about.of(job), release = release })
-  return report and report.verdict or "busy"
+local function explained(sim, job, release)
+  return sim.engine:explain(job.request, { about = about.of(job), release = release }) or { verdict = "busy" }
 end
+
+-- Returns the reason that `weir explain` reports where nothing on the machine can hold a job; nil for other verdicts.
+local function never(report) return report.verdict == "infeasible" and wording.reason(report) or nil end
 
 -- Returns word and sentence for a job in the queue.
 local function of_waiting(sim, job)
@@ -37,15 +39,22 @@ local function of_waiting(sim, job)
   if a then return "queue", ("it would fit now; %s keeps it waiting"):format(sim.queue_name) end
   if code ~= "busy" and code ~= "infeasible" then return "policy", why end
   local others = reserved_by_others(sim, job)
-  if #others > 0 and verdict(sim, job, others) == "fits" then return "reserved", TEXTS.reserved end
-  local word = verdict(sim, job)
-  return word, TEXTS[word] or job.why or TEXTS.busy
+  if #others > 0 and explained(sim, job, others).verdict == "fits" then return "reserved", TEXTS.reserved end
+  local report = explained(sim, job)
+  return report.verdict, never(report) or TEXTS[report.verdict] or job.why or TEXTS.busy
 end
 
---- Returns word and sentence for a waiting job; for a job in a different state, code and why of the simulator.
+--- Returns the sentence for a job that does not wait: the simulator's; for a job rejected as infeasible, the
+--- one that `weir explain` reports, unless the machine has changed so that the job would fit.
+function M.why(sim, job)
+  if job.state ~= "rejected" or job.code ~= "infeasible" then return job.why end
+  return never(explained(sim, job)) or job.why
+end
+
+--- Returns word and sentence for a waiting job; for a job in a different state, the simulator's code and M.why.
 function M.of(sim, job)
   if job.state == "submitted" then return "future", ("it comes at %.14g s"):format(job.submit) end
-  if job.state ~= "pending" then return job.code, job.why end
+  if job.state ~= "pending" then return job.code, M.why(sim, job) end
   if job.waits then return "dependency", job.why end
   return of_waiting(sim, job)
 end

@@ -6,6 +6,7 @@
 local blame = require "weir.scenario.error_location"
 local instant = require "weir.sim.instant"
 local ledger = require "weir.scenario.alloc_log"
+local reason = require "weir.scenario.expect_explain"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -15,9 +16,11 @@ local M = {}
 local scenario_of, job_of = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
 
 local FIELDS = { "state", "start", "finish", "submit", "reserved", "preempted", "requeued", "killed",
-  "why", "code", "user", "bank", "project", "queue", "qos", "urgency", "priority", "name",
+  "code", "user", "bank", "project", "queue", "qos", "urgency", "priority", "name",
   "id", "estimate", "runtime", "units" }
 for _, name in ipairs(FIELDS) do FIELDS[name] = function(_, job) return job[name] end end
+
+function FIELDS.why(s, job) return reason.why(s.sim, job) end
 
 function FIELDS.promised(s, job) return s.ledger.promised[job] end
 
@@ -35,7 +38,7 @@ local Job = {}
 function Job.__index(handle, key)
   local field = FIELDS[key]
   if not field then
-    local known = table.concat(FIELDS, ", ") .. ", promised, wait, place"
+    local known = table.concat(FIELDS, ", ") .. ", why, promised, wait, place"
     local words = tables.collect(known:gmatch "%w+")
     blame.fail("a job has no '%s'%s; it has %s", tostring(key), suggest.hint(tostring(key), words), known)
   end

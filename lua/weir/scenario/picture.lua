@@ -111,9 +111,9 @@ end
 
 TELL.submitted = TELL.pending
 
-local function of_the_past(_, job)
+local function of_the_past(s, job)
   local when = job.start and ("from %s to %s"):format(number(job.start), number(job.finish)) or "at " .. number(job.finish or 0)
-  return when .. (job.killed and ", longer than its estimate" or "") .. (job.why and not job.start and "; " .. job.why or "")
+  return when .. (job.killed and ", longer than its estimate" or "") .. (job.why and not job.start and "; " .. reason.why(s.sim, job) or "")
 end
 
 local function request_of(s, job)

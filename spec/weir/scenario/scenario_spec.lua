@@ -114,6 +114,37 @@ describe("a scenario", function()
     assert.is_nil(s:job "nobody")
   end)
 
+  for _, case in ipairs {
+    { "slot=1/node/core=9", "9 cores are needed in one node; the best, /cluster0/node0, has 8 in all" },
+    { "slot=5/node", "5 nodes are needed; the machine has 4 in all" },
+    { "slot=1/gpu", "1 gpu is needed; there is no gpu here" },
+    { { version = 1, resources = { { type = "slot", count = 1, label = "a", with = { { type = "node", count = 1 } } } },
+      attributes = { system = { duration = 0, constraints = { properties = { "fast" } } } },
+      tasks = { { command = { "a" }, slot = "a", count = { per_slot = 1 } } } },
+      'No vertex has the property "fast"; there are no properties here' },
+  } do
+    it("says of a job that it rejects what weir explain says: " .. case[2], function()
+      local own = scenario { machine = "cluster:1 node:4 core:8" }
+      local job = own:submit(case[1])
+      assert.rejected(job)
+      local word, why = own:reason(job)
+      assert.equal("infeasible", word)
+      has(why, case[2])
+      assert.equal(why, job.why)
+      has(own:picture(), why)
+      local told = weir.explain.text(own.engine:explain(case[1]))
+      has(told, why)
+    end)
+  end
+
+  it("says of a waiting job that nothing can hold any more what weir explain says", function()
+    local own = scenario { machine = "cluster:1 node:4 core:8" }
+    own:submit "slot=1/node/core=8"
+    local wide = own:submit "slot=4/node"
+    for id = 1, 3 do own:remove("node" .. id) end
+    has(select(2, own:reason(wide)), "4 nodes are needed; the machine has 1 in all")
+  end)
+
   it("has a picture", function()
     s:down "node7"
     assert.equal([=[
