@@ -185,7 +185,7 @@ $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
 # The page of the policy contract, and annotations for editors; fails when something is in no comment.
 $(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua lua/weir/staging.lua \
-  lua/weir/sim/queue_runtime.lua lua/weir/scenario/init.lua lua/weir/scenario/assertions.lua doc/reference/policy-hooks.md
+  lua/weir/explain/init.lua lua/weir/sim/queue_runtime.lua $(addprefix lua/weir/scenario/,init.lua job.lua assertions.lua) doc/reference/policy-hooks.md
 	@mkdir -p $(@D)/weir
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 # The man pages of each package, from the tables of its commands: a folder for each package.

@@ -136,7 +136,7 @@ local function put_in_use(self, own, chosen)
   return true
 end
 
---- @method use(policy: any, options: table?): boolean?, string?, string? --
+--- @method use(policy: string | table | loaded_policy, options: table?): boolean?, string?, string? --
 --- Replaces the policy, by name, path, table or policy; the old policy stays when the new policy does not load. With
 --- opts.watch a policy from a file is replaced whenever the file changes: before a match, as a whole; an edit that
 --- does not load leaves the last good policy in place (see e:watched). opts.failed(message) is called then.

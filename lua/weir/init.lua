@@ -30,10 +30,11 @@ local weir = {
   check_R = rset.check,
 }
 
---- Loads a graph from a file. The format is recognized by the content, also of files of Slurm and of what `flux config get`
---- prints; files with the ending ".lua" are RDL or recipes, see weir.script, and etcd:http://HOST:PORT/KEY is a key of an etcd.
---- opts.format forces a format; opts.types: directories with types for an RDL file. Lua files run in a sandbox with the
---- budgets instructions, memory and seconds.
+--- @method load(path: string, options: table?): graph?, string?, string? -- Loads a graph from a file. The format is
+---   recognized by the content, also of files of Slurm and of what `flux config get` prints; files with the ending
+---   ".lua" are RDL or recipes, see weir.script, and etcd:http://HOST:PORT/KEY is a key of an etcd. options.format
+---   forces a format; options.types: directories with types for an RDL file. Lua files run in a sandbox with the
+---   budgets instructions, memory and seconds.
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format
@@ -54,8 +55,8 @@ function weir.load(path, opts)
   return script.told(core.load(path, opts))
 end
 
---- Makes a graph from a text. opts: format, by default recognized by content, except for "recipe" and "rdl"; source, the
---- name of the text in errors.
+--- @method parse(text: string, options: table?): graph?, string?, string? -- Makes a graph from a text. options:
+---   format, by default recognized by content, except for "recipe" and "rdl"; source, the name of the text in errors.
 function weir.parse(text, opts)
   local format = opts and opts.format or script.by_content(text)
   if not script.reads(format) then return script.told(core.parse(text, opts)) end
@@ -66,8 +67,8 @@ local function looks_synthetic(text)
   return text:find "^%s*[%a_][%w_.-]*[:%(%[]" or text:find "^%s*[%a_][%w_.-]*%s.*:"
 end
 
---- Returns a graph from a graph, a resource set, a recipe's table, "local" for this machine, a file, or a
---- synthetic string.
+--- @method resources(x: graph | rset | table | string, options: table?): graph?, string?, string? -- Returns a graph
+---   from a graph, a resource set, a recipe's table, "local" for this machine, a file, or a synthetic string.
 function weir.resources(x, opts)
   if type(x) == "table" then return recipe.build(x) end
   if rset.is(x) then return x:graph() end
@@ -79,15 +80,16 @@ end
 
 weir.request, weir.request_kind = requests.read, requests.kind
 
---- Makes a policy: weir.policy(x, budget) takes the arguments of policy.load. weir.policy.chain{...} and
---- weir.policy.weighted{...} make a policy of several. weir.policy.print(true) lets print in a policy from a file write
---- to standard error.
+--- @method policy(policy: string | table | loaded_policy, budget: table?): loaded_policy?, string?, string? -- Makes a
+---   policy: weir.policy(policy, budget) takes the arguments of policy.load. weir.policy.chain{...} and
+---   weir.policy.weighted{...} make a policy of several. weir.policy.print(true) lets print in a policy from a file
+---   write to standard error.
 weir.policy = setmetatable({ chain = policy.chain, weighted = policy.weighted, list = policy.list, print = core.policy_print }, {
   __call = function(_, ...) return policy.load(...) end,
 })
 
---- Makes an engine: weir.engine{resources = a graph or an argument of weir.resources, policy = "low"}; see
---- weir.engine in engine.lua for further options.
+--- @method engine(options: table): engine?, string?, string? -- Makes an engine: weir.engine{resources = a graph or an
+---   argument of weir.resources, policy = "low"}; see weir.engine in engine.lua for further options.
 function weir.engine(opts)
   engines.check_options(opts)
   local graph, why, code = weir.resources(opts.resources)
@@ -116,8 +118,9 @@ local engine = core.methods "engine"
 -- Described in explain/init.lua.
 function engine.explain(self, request, opts) return require("weir.explain").of(self, request, opts) end
 
---- Starts a dialogue on the terminal, from any script: the caller's local variables are available by name. opts:
---- resources, engine, policy, and input, a text to run instead. Returns when the user leaves.
+--- @method repl(options: table?): integer -- Starts a dialogue on the terminal, from any script: the caller's local
+---   variables are available by name. options: resources, engine, policy, and input, a text to run instead. Returns
+---   when the user leaves.
 function weir.repl(opts)
   local status = require("weir.repl").here(opts, 1)
   return status

@@ -26,7 +26,7 @@ local function sweep(own, stages)
   end
 end
 
---- @method stage(request: any, options: table?): allocation?, string?, string? --
+--- @method stage(request: string | table | parsed_request, options: table?): allocation?, string?, string? --
 --- Finds resources as match does, and makes a stage of the resources: a lock for a while, without a job. Options: those
 --- of match, except job; lease, the seconds after which the stage expires by itself (60; math.huge: never); lock =
 --- false, for a stage that locks nothing, so that the first commit of several schedulers wins. The result has the fields
@@ -51,7 +51,7 @@ function engine.stage(self, request, opts)
   return stage
 end
 
---- @method commit(stage: any, options: table?): allocation?, string?, string?, table? --
+--- @method commit(stage: number | allocation, options: table?): allocation?, string?, string?, table? --
 --- Turns a stage, given by number or as an allocation, into a job with the times of the stage. options.job: the id of the
 --- job. On failure the stage remains; where resources are lost (code "busy"), the fourth result is a list of the losses,
 --- pick by pick: {pick = position in the stage, vertex =, path =, why = "held", "unavailable" (not up) or "gone" (removed
@@ -91,7 +91,7 @@ end
 
 local KNOWN = { job = true, start = true, duration = true }
 
---- @method allocate(what: any, options: table?): allocation?, string?, string?, table? --
+--- @method allocate(resources: vertex | table | string | rset, options: table?): allocation?, string?, string?, table? --
 --- Gives listed resources to a new job without a match, all of them or none: a vertex, a list of vertices and of
 --- {vertex =, amount =}, where a vertex means the whole pool and amount 0 for shared use, or an R. Options: job, the id;
 --- start, now if not given; duration, without an end if not given, and required with a start in the future. Code "busy":

@@ -11,7 +11,7 @@ require "weir"
 
 local ORDER = {
   "policy", "choice", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy",
-  "queue_policy", "queue", "queue_job", "scenario",
+  "queue_policy", "queue", "queue_job", "scenario", "scenario_job",
 }
 local OF_SCRIPTS = "script_graph" -- methods of a graph that no policy can call: for :doc and for editors
 local TITLES = {
@@ -19,6 +19,7 @@ local TITLES = {
   job_resource = "A resource of a job", graph = "graph", engine = "The engine",
   allocation = "An allocation", loaded_policy = "A policy that was loaded",
   queue_policy = "The queue policy", queue = "queue: the queue", queue_job = "A job of a queue", scenario = "A scenario",
+  scenario_job = "A job of a scenario",
 }
 
 local classes, problems = {}, {}
@@ -81,51 +82,18 @@ local function read_sources()
       if comment:find "@class" then read_comment({}, comment) end
     end
   end
-  for block in (read_file "lua/weir/engine.lua" .. read_file "lua/weir/explain/init.lua" ..
-    read_file "lua/weir/staging.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
-    read_comment({ class = class "engine" }, (block:gsub("\n%-%-%-", "\n")))
+end
+
+-- The methods of a class that are written in Lua: the comments above them.
+local function read_methods(to, path)
+  for block in (read_file(path) .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
+    read_comment({ class = to }, (block:gsub("\n%-%-%-", "\n")))
   end
 end
 
 -- The head of a Lua file: its first comment.
 local function read_head(path)
   read_comment({}, (read_file(path):match "^(.-)\n[^-]"))
-end
-
--- The methods of scenarios: the comment above each. Their arguments are described by the text.
-local function read_scenario()
-  local to, comment = class "scenario", nil
-  to.text = "What weir.scenario{machine =, policy =, queue =} returns: a machine, jobs and a clock that jumps."
-  for line in read_file "lua/weir/scenario/init.lua":gmatch "[^\n]*" do
-    local separator, name, arguments = line:match "^function S([.:])([%w_]+)(%b())"
-    name = name or line:match "^S%.([%w_]+) ="
-    if name and comment then
-      local names = {}
-      for word in (arguments or "(x, fate)"):gmatch "[%w_]+" do
-        if not (word == "s" and separator == "." and #names == 0) then names[#names + 1] = word .. ": any?" end
-      end
-      to.members[#to.members + 1] = { kind = "method", name = name, signature = ("(%s): any"):format(table.concat(names, ", ")),
-        text = comment }
-    end
-    local text = line:match "^%-%-%-?%s*(.*)$"
-    comment = text and (comment and comment .. " " .. text or line:find "^%-%-%-" and text) or nil
-  end
-end
-
--- The functions of the module: the comment above each.
-local function read_module()
-  local to = class "weir"
-  to.text = "The module: require \"weir\"."
-  local comment
-  for line in read_file "lua/weir/init.lua":gmatch "[^\n]*" do
-    local name, arguments = line:match "^function weir%.([%w_]+)(%b())"
-    name = name or line:match "^weir%.([%w_]+) ="
-    if name and comment then
-      to.members[#to.members + 1] = { kind = "field", name = name, signature = arguments or "(...)", text = comment }
-    end
-    local text = line:match "^%-%-%-?%s*(.*)$"
-    comment = text and (comment and comment .. " " .. text or line:find "^%-%-%-" and text) or nil
-  end
 end
 
 -- ---- comparing the entries with the module ---------------------------------------------------------------------
@@ -160,6 +128,9 @@ local function check()
   check_class("allocation", merged(members.allocation, { "id", "at", "end_", "duration", "state", "policy", "stage",
     "expires" }))
   check_class("graph", members.graph)
+  local scenario = {}
+  for name in pairs(getmetatable(require "weir.scenario" {})) do scenario[name] = not name:find "^__" or nil end
+  check_class("scenario", scenario)
   local rest = {}
   for name in pairs(core.methods "graph") do rest[name] = not members.graph[name] or nil end
   check_class(OF_SCRIPTS, rest)
@@ -183,12 +154,16 @@ local function page()
   return table.concat(out, "\n")
 end
 
+-- Types that only editors know, see TABLES and annotations().
+local MORE = { edge = true, option = true, jobspec = true, parsed_request = true, detached = true, rset = true, query = true,
+  pieces = true, policies = true }
+
 -- Adds the prefix weir. to the names of weir's types: vertex[] -> weir.vertex[]. A word before a colon is the name of
--- a parameter and stays.
+-- a parameter and stays, as does a word in quotation marks.
 local function qualify(kind)
-  return (kind:gsub("([%a_][%w_.]*)(%s*:?)", function(word, colon)
-    if colon:find ":" then return nil end
-    return (classes[word] or word == "edge" or word == "option" or word == "jobspec") and "weir." .. word .. colon
+  return (kind:gsub('("?)([%a_][%w_.]*)(%s*:?)', function(quote, word, colon)
+    if quote ~= "" or colon:find ":" then return nil end
+    return (classes[word] or MORE[word]) and "weir." .. word .. colon
   end))
 end
 
@@ -208,7 +183,7 @@ local OPTIONS = { ["engine:match"] = "weir.match_options", ["engine:levels"] = "
 local TABLES = [[
 ---@class weir.option_declaration
 ---@field type? "boolean" | "integer" | "number" | "string" | "table"
----@field default? any
+---@field default? boolean | number | string | table
 ---@field min? number
 ---@field max? number
 ---@field choices? string[]
@@ -245,53 +220,82 @@ local TABLES = [[
 ---@field subsystem? string
 
 ---@class weir.engine_options
----@field resources any A graph, a file or a description such as "node:4 core:8".
+---@field resources weir.graph | weir.rset | table | string A graph, an R, a recipe, a file or a description such as "node:4 core:8".
 ---@field policy? string | table | weir.loaded_policy
 ---@field policies? string[]
 ---@field budget? { instructions?: integer, memory?: integer, seconds?: number }
 ---@field overrun? "hold" | "expire"
 ---@field scores? "remember" | "check" | "call"
 ---@field granularity? string
+
+---@class weir.parsed_request A request as weir.request returns it.
+---@class weir.rset A resource set (RFC 20), as weir.rset returns it.
+---@class weir.query An expression as weir.query returns it.
+---@class weir.pieces The parts of a graph that a save writes.
+---@class weir.detached A job without a place in the schedules, as engine:detach returns it.
 ]]
+
+-- Returns the arguments {name =, kind =, optional =} and the results of "(a: string, b: integer?): x, y".
+local function parts_of(signature)
+  local arguments, results = signature:match "^(%b())%s*:?%s*(.*)$"
+  local list = {}
+  for argument in arguments:sub(2, -2):gmatch "[^,]+" do
+    local name, kind = argument:match "^%s*([%w_]+)%s*:%s*(.-)%s*$"
+    local optional = kind:match "^(.*)%?$" or kind:match "^(.*) | nil$"
+    list[#list + 1] = { name = name, kind = optional or kind, optional = optional ~= nil }
+  end
+  return list, results
+end
+
+-- Returns the type of a function with a signature.
+local function function_type(signature)
+  local arguments, results = parts_of(signature)
+  for i, one in ipairs(arguments) do
+    arguments[i] = ("%s%s: %s"):format(one.name, one.optional and "?" or "", qualify(one.kind))
+  end
+  return ("fun(%s)%s"):format(table.concat(arguments, ", "), results ~= "" and ": " .. qualify(results) or "")
+end
 
 -- Writes "(a: string, b: integer?): x, y" as annotations of one method.
 local function annotate_method(out, owner, m)
-  local arguments, results = m.signature:match "^(%b())%s*:?%s*(.*)$"
   local names = {}
   out[#out + 1] = "--- " .. m.text
-  for argument in (arguments or "()"):sub(2, -2):gmatch "[^,]+" do
-    local name, kind = argument:match "^%s*([%w_]+)%s*:%s*(.-)%s*$"
-    if name then
-      local optional = kind:match "^(.*)%?$"
-      kind = name == "options" and OPTIONS[owner .. ":" .. m.name] or kind
-      if optional and kind:find "^weir%." then optional = kind end
-      out[#out + 1] = ("---@param %s%s %s"):format(name, optional and "?" or "", qualify(optional or kind))
-      names[#names + 1] = name
-    end
+  local arguments, results = parts_of(m.signature)
+  for i, one in ipairs(arguments) do
+    local kind = one.name == "options" and OPTIONS[owner .. ":" .. m.name] or one.kind
+    out[#out + 1] = ("---@param %s%s %s"):format(one.name, one.optional and "?" or "", qualify(kind))
+    names[i] = one.name
   end
-  if results and results ~= "" then out[#out + 1] = "---@return " .. qualify(results) end
+  if results ~= "" then out[#out + 1] = "---@return " .. qualify(results) end
   out[#out + 1] = ("function %s:%s(%s) end\n"):format(owner, m.name, table.concat(names, ", "))
 end
+
+local ENGINE = "fun(options: weir.engine_options): weir.engine?, string?, string?"
+
+local ASSERTION = "fun(...: weir.scenario_job | string | number | table)"
+local POLICIES = [[
+---@class weir.policies
+---@field chain fun(list: (string | table | weir.loaded_policy)[]): weir.loaded_policy
+---@field weighted fun(weights: table): weir.loaded_policy
+---@field list fun(): table[]
+---@field print fun(on: boolean?): boolean
+---@overload fun(policy: string | table | weir.loaded_policy, budget?: table): weir.loaded_policy?, string?, string?
+
+--- Assertions of weir.scenario.
+---@class luassert]]
 
 -- The module and the assertions of scenarios, for editors.
 local function annotate_rest(out)
   out[#out + 1] = "--- " .. class "weir".text .. "\n---@class weir.module"
   for _, m in ipairs(class "weir".members) do
-    local names = {}
-    for word in m.signature:gmatch "[%w_]+" do names[#names + 1] = word .. "?: any" end
-    local kind = m.name == "policy" and "weir.policies" or ("fun(%s): any"):format(table.concat(names, ", "))
-    kind = m.name == "engine" and "fun(options: weir.engine_options): weir.engine, string?, string?" or kind
+    local kind = m.name == "policy" and "weir.policies" or m.name == "engine" and ENGINE or function_type(m.signature)
     out[#out + 1] = ("---@field %s %s %s"):format(m.name, kind, m.text)
   end
-  out[#out + 1] = "local weir = {}\n\n---@class weir.policies"
-  out[#out + 1] = "---@field chain fun(list: any[]): weir.loaded_policy\n---@field weighted fun(weights: table): weir.loaded_policy"
-  out[#out + 1] = "---@field list fun(): table[]\n---@field print fun(on: boolean?): boolean"
-  out[#out + 1] = "---@overload fun(policy: any, budget?: table): weir.loaded_policy?, string?, string?\n"
-  out[#out + 1] = "--- Assertions of weir.scenario.\n---@class luassert"
+  out[#out + 1] = "local weir = {}\n\n" .. POLICIES
   local seen = {}
   for line in read_file "lua/weir/scenario/assertions.lua":gmatch "%-%-%-   (assert%.[^\n]*)" do
     for name in line:gsub("weir%.[%l_.]+", ""):gmatch "%.([%l_]+)%f[^%w_]" do
-      if not seen[name] then out[#out + 1] = ("---@field %s fun(...): any %s"):format(name, line) end
+      if not seen[name] then out[#out + 1] = ("---@field %s %s %s"):format(name, ASSERTION, line) end
       seen[name] = true
     end
   end
@@ -363,9 +367,14 @@ local function write(path, text)
 end
 
 read_sources()
+for _, file in ipairs { "engine", "explain/init", "staging" } do read_methods(class "engine", "lua/weir/" .. file .. ".lua") end
 read_head "lua/weir/sim/queue_runtime.lua"
-read_scenario()
-read_module()
+read_head "lua/weir/scenario/job.lua"
+class "scenario".text = "What weir.scenario{machine =, policy =, queue =} returns: a machine, jobs and a clock that jumps."
+read_methods(class "scenario", "lua/weir/scenario/init.lua")
+class "weir".text = "The module: require \"weir\"."
+read_methods(class "weir", "lua/weir/init.lua")
+for _, m in ipairs(class "weir".members) do m.kind = "field" end -- functions, called with a dot
 check()
 for _, text in ipairs(problems) do io.stderr:write("manual: ", text, "\n") end
 if #problems > 0 then os.exit(1) end

@@ -238,7 +238,7 @@ static int allocation_tostring(lua_State *L)
  *   Outside of the sandbox also tree.
  * @method write(file: file, format: string): boolean?, string?, string? -- Writes the text of a format to an open file,
  *   piece by piece.
- * @method rset(): any -- The R of the allocation as a value. */
+ * @method rset(): rset -- The R of the allocation as a value. */
 const luaL_Reg weirlua_allocation_methods[] = {{"vertices", allocation_vertices},
                                                {"format", allocation_format},
                                                {"write", allocation_write},

@@ -589,32 +589,32 @@ static int engine_tostring(lua_State *L)
 }
 
 /* @class engine A graph, a policy, and the matches.
- * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" |
- *   "reserve" | "feasible" | "preview", at = seconds, duration = seconds instead of the request's own, job = id, about
- *   = what the caller knows of the job and hooks may read as request.job: {user =, bank =, project =, queue =, qos =,
- *   urgency =, priority =, submit = seconds, name =}, policy = name, trace = table to be filled, inside = table to be
- *   filled with the resources that the request uses inside vertices taken as a whole, stats = false, brief = true for a
- *   result of true, within = vertex at, above or below which all vertices of its tree must be, without = list of the
- *   parts of the policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to
- *   search in, such as "power", or "containment:rack" for whole racks (see e:hierarchy), follow = a subsystem whose
- *   edges lead to resources that count as inside a vertex, too, strict_slots = true: the contents of a slot have one
- *   parent, strict_pools = true: pools are not divided, strict_levels = true: the request leaves out no level}. A
- *   request is a jobspec (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the
- *   reason, and a code: busy, infeasible, rejected, policy, limit, ...
- * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for
- *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
- *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.
- *   Options: about, at, within, without, subsystem as for match.
- * @method grow(job: any, request: any, options: table?): allocation?, string?, string? -- Gives a job more resources.
- *   Options: about, subsystem as for match.
- * @method hierarchy(policy: any): string? -- Where matches search: what the policy (of the engine, if not given) says,
- *   or else weir.engine{granularity =}: "power", "containment:rack", nil for containment. In "HIERARCHY:TYPE" jobs get
- *   whole vertices of the type only.
+ * @method match(request: string | table | parsed_request, options: table?): allocation?, string?, string? -- Finds
+ *   resources: {mode = "now" | "reserve" | "feasible" | "preview", at = seconds, duration = seconds instead of the
+ *   request's own, job = id, about = what the caller knows of the job and hooks may read as request.job: {user =,
+ *   bank =, project =, queue =, qos =, urgency =, priority =, submit = seconds, name =}, policy = name, trace = table
+ *   to be filled, inside = table to be filled with the resources that the request uses inside vertices taken as a
+ *   whole, stats = false, brief = true for a result of true, within = vertex at, above or below which all vertices of
+ *   its tree must be, without = list of the parts of the policy to be left out, of admit, prune, evaluate, exclusive
+ *   and locality, subsystem = the hierarchy to search in, such as "power", or "containment:rack" for whole racks (see
+ *   e:hierarchy), follow = a subsystem whose edges lead to resources that count as inside a vertex, too, strict_slots
+ *   = true: the contents of a slot have one parent, strict_pools = true: pools are not divided, strict_levels = true:
+ *   the request leaves out no level}. A request is a jobspec (text, file or table), a shape, or a value returned by
+ *   weir.request. On failure: nil, the reason, and a code: busy, infeasible, rejected, policy, limit, ...
+ * @method levels(request: string | table | parsed_request, options: table?): table[]?, string?, string? -- Why
+ *   vertices cannot serve a request: for the type of each resource, {type =, unit =, resource = number in the
+ *   jobspec, need =, visited = vertices of the type, left = vertices without a cause, causes = {{by =, type =, of =,
+ *   count =}...}}, each vertex under one cause. Options: about, at, within, without, subsystem as for match.
+ * @method grow(job: integer | allocation, request: string | table | parsed_request, options: table?): allocation?,
+ *   string?, string? -- Gives a job more resources. Options: about, subsystem as for match.
+ * @method hierarchy(policy: loaded_policy?): string? -- Where matches search: what the policy (of the engine, if not
+ *   given) says, or else weir.engine{granularity =}: "power", "containment:rack", nil for containment. In
+ *   "HIERARCHY:TYPE" jobs get whole vertices of the type only.
  * @method jobs(): allocation[] -- All jobs.
- * @method job(id: any): allocation?, string?, string? -- One job, by number or allocation.
+ * @method job(id: integer | allocation): allocation?, string?, string? -- One job, by number or allocation.
  * @method stages(): allocation[] -- All stages.
- * @method drop(stage: any): boolean?, string?, string? -- Drops a stage, given by number or as an allocation, and gives
- *   the resources back.
+ * @method drop(stage: number | allocation): boolean?, string?, string? -- Drops a stage, given by number or as an
+ *   allocation, and gives the resources back.
  * @method now(): number -- The clock, in seconds.
  * @method stats(): table -- Counts of the last match: visited, pruned, state, constraint, busy, policy, callbacks,
  *   starts.

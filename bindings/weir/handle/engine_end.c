@@ -2,20 +2,21 @@
  * engine.c, the core is left before anything may raise.
  *
  * @class engine
- * @method release(job: any, request: any?, about: table?): boolean?, string?, string? -- Releases all resources of a
- * job (id or allocation), after a call of the hook finished of the policy; where the hook fails, neither the job nor
- * the state has changed. request and about: of the job, as for placed. false as request: without the call, as for a job
- * that has not started.
- * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Releases some of the resources
- *   of a job. true: nothing is left, and the job has ended; with a message and "policy" where the hook finished has
- * failed.
- * @method finished(detached: any, request: any?, about: table?): boolean?, string?, string? -- Calls the hook finished
- * for a detached job that is not attached again: true; where the hook fails with a message and "policy".
- * @method advance(to: number): boolean?, any, string? -- Moves the clock: true, and a list of the changes, in order:
- *   {job = id, event = "start" (a reservation began), "hold" (the start was put off for the first time, since resources
- *   of the job are in use past the end of an earlier job) or "expire" (a job was released at the end; error = the
- * message of the hook finished, where it failed), time = the start or the end}. A stage that expired is {stage =
- * number, event = "unstage", time = the expiry}; these come first. */
+ * @method release(job: integer | allocation, request: string | table | parsed_request | false | nil, about: table?):
+ *   boolean?, string?, string? -- Releases all resources of a job (id or allocation), after a call of the hook
+ *   finished of the policy; where the hook fails, neither the job nor the state has changed. request and about: of
+ *   the job, as for placed. false as request: without the call, as for a job that has not started.
+ * @method shrink(job: integer | allocation, part: vertex | table | string | rset): allocation | boolean | nil,
+ *   string?, string? -- Releases some of the resources of a job. true: nothing is left, and the job has ended; with a
+ *   message and "policy" where the hook finished has failed.
+ * @method finished(detached: detached, request: string | table | parsed_request | nil, about: table?): boolean?,
+ *   string?, string? -- Calls the hook finished for a detached job that is not attached again: true; where the hook
+ *   fails with a message and "policy".
+ * @method advance(to: number): boolean?, table[] | string | nil, string? -- Moves the clock: true, and a list of
+ *   the changes, in order: {job = id, event = "start" (a reservation began), "hold" (the start was put off for the
+ *   first time, since resources of the job are in use past the end of an earlier job) or "expire" (a job was
+ *   released at the end; error = the message of the hook finished, where it failed), time = the start or the end}.
+ *   A stage that expired is {stage = number, event = "unstage", time = the expiry}; these come first. */
 #include "handle/allocation.h"
 #include "handle/engine.h"
 #include "handle/request.h"

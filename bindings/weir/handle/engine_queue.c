@@ -2,31 +2,34 @@
  * handle. Invariant: as in engine.c, the core is left before anything may raise.
  *
  * @class engine
- * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?, about:
- *   table?): number?, string?, string? -- Allocates or reserves a request that the machine could meet, as match does,
- *   and returns the start: at, or with `later` the earliest possible time from `at` on. With `sums` the search begins
- *   at the time given by `soonest`, and is saved where `soonest` rules every start out; only for a job without
- *   resources. Here and below `about` is a table with at least the fields that hooks may read; see match.
- * @method soonest(request: any, job: integer, at: number, duration: number, about: table?): number?, string?, string?
- *   -- A lower bound of the start, from the sums of the units that all jobs but `job` use, wherever reservations are;
- *   math.huge: no start is possible.
- * @method admitted(request: any, about: table?): request?, string?, string? -- The request to be matched for a given
- *   request: the given request, or the replacement made by the policy's admit; or nil, the reason, and a code.
- * @method placed(job: integer, request: any, about: table?): boolean?, string?, string? -- Calls the hook placed for a
- *   job that has resources from place or book; or nil, message, code, with the state of the policy as before.
+ * @method place(request: string | table | parsed_request, job: integer, at: number, duration: number, later:
+ *   boolean?, sums: boolean?, about: table?): number?, string?, string? -- Allocates or reserves a request that the
+ *   machine could meet, as match does, and returns the start: at, or with `later` the earliest possible time from
+ *   `at` on. With `sums` the search begins at the time given by `soonest`, and is saved where `soonest` rules every
+ *   start out; only for a job without resources. Here and below `about` is a table with at least the fields that
+ *   hooks may read; see match.
+ * @method soonest(request: string | table | parsed_request, job: integer, at: number, duration: number, about:
+ *   table?): number?, string?, string? -- A lower bound of the start, from the sums of the units that all jobs but
+ *   `job` use, wherever reservations are; math.huge: no start is possible.
+ * @method admitted(request: string | table | parsed_request, about: table?): parsed_request?, string?, string? -- The
+ *   request to be matched for a given request: the given request, or the replacement made by the policy's admit; or
+ *   nil, the reason, and a code.
+ * @method placed(job: integer, request: string | table | parsed_request, about: table?): boolean?, string?, string?
+ *   -- Calls the hook placed for a job that has resources from place or book; or nil, message, code, with the state
+ *   of the policy as before.
  * @method personal(): boolean -- Whether a hook of the policy in use has read a field of a job that differs between
  *   jobs with equal requests, such as the user: then equal requests need not get equal answers.
  * @method free(type: string): integer, integer -- Units of a type that no job has now, in all; and those of vertices
  *   without any use in or below.
  * @method visits(): integer -- The number of vertices visited by place so far.
- * @method detach(job: any): any -- Detaches a job: removes the job from the schedules, to be put back; or nil, message,
- *   code.
- * @method record(job: any): string?, string?, string? -- The resources and times of a job as a text, for `book` in the
- *   parent of a forked process.
+ * @method detach(job: integer | allocation): detached?, string?, string? -- Detaches a job: removes the job from the
+ *   schedules, to be put back; or nil, message, code.
+ * @method record(job: integer | allocation): string?, string?, string? -- The resources and times of a job as a text,
+ *   for `book` in the parent of a forked process.
  * @method book(record: string, job: integer): boolean?, string?, string? -- Books the resources of a record under an
  *   id; busy: some resource of the record is in use, or vertices or states have changed since the fork.
- * @method attach(detached: any, end_: number?): boolean?, string?, string? -- Attaches a detached job again, with the
- *   old end or a new end; busy: some resource of the job is in use. */
+ * @method attach(detached: detached, end_: number?): boolean?, string?, string? -- Attaches a detached job again,
+ *   with the old end or a new end; busy: some resource of the job is in use. */
 #include "handle/allocation.h"
 #include "handle/engine.h"
 #include "handle/request.h"

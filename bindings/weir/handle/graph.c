@@ -478,10 +478,10 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   a pool below a vertex, or with nil as a root: {type =, basename =, name =, id =, size =, unit =, rank =,
  *   exclusive =, uuid =, properties =, tags =}. With count so many, whose ids and ranks go up by stride (1). Returns
  *   the first.
- * @method unlink(v: vertex, options: table?): any, string?, string?, integer[]? -- Takes a vertex with all below
- *   out of {subsystem =}, by default out of containment; the subsystem may be given in place of the table. What jobs
- *   have is refused (busy, with the list of the jobs), unless {force = true} takes it from them; then the list of
- *   {job =, path =, type =, vertex =, amount =} that they lost is returned.
+ * @method unlink(v: vertex, options: table | string | nil): boolean | table[] | nil, string?, string?, integer[]? --
+ *   Takes a vertex with all below out of {subsystem =}, by default out of containment; the subsystem may be given in
+ *   place of the table. What jobs have is refused (busy, with the list of the jobs), unless {force = true} takes it
+ *   from them; then the list of {job =, path =, type =, vertex =, amount =} that they lost is returned.
  * @method attach(v: vertex, parent: vertex?): boolean?, string?, string? -- Gives a vertex that left containment,
  *   and that another subsystem holds, a place below a vertex, or among the roots.
  * @method add_edge(source: vertex, target: vertex, options: table): boolean?, string?, string? -- Adds an edge of
@@ -503,17 +503,18 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   above, and of the edges between these.
  * @method dup(): graph?, string?, string? -- A new graph with everything: jobs, clock, UUIDs.
  * @method hierarchy(name: string): graph?, string?, string? -- A duplicate in which another subsystem is the tree.
- * @method coarsen(options: table): graph?, any, string? -- A coarse view that has the types {keep = {"rack"}} and
- *   those above as vertices, and all below as pools of counts; and the map: map(v) of a fine vertex is the vertex of
- *   the view, of a vertex of the view the list of the fine ones. {follow = true}: the view has jobs, states and
- *   clock of the fine graph, as of the last follow(), expand() or match of an engine on it.
- * @method follow(): boolean?, any, string? -- Of a view made to follow: brings it up to date. True, and the ids of
- *   jobs of the view that were not expanded and gave way; or nil, message, and code stale after vertices came or went.
+ * @method coarsen(options: table): graph?, fun(v: vertex): vertex | vertex[] | nil, string? -- A coarse view that has
+ *   the types {keep = {"rack"}} and those above as vertices, and all below as pools of counts; and the map: map(v) of
+ *   a fine vertex is the vertex of the view, of a vertex of the view the list of the fine ones. {follow = true}: the
+ *   view has jobs, states and clock of the fine graph, as of the last follow(), expand() or match of an engine on it.
+ * @method follow(): boolean?, integer[] | string | nil, string? -- Of a view made to follow: brings it up to date.
+ *   True, and the ids of jobs of the view that were not expanded and gave way; or nil, message, and code stale after
+ *   vertices came or went.
  * @method expand(a: allocation, options: table?): allocation?, string?, string? -- Of a view: allocates on the
  *   fine graph what an allocation took on the view; {job =} is the id.
- * @method find(expression: any, options: table?): any, string?, string? -- The vertices that match an expression
- *   or a query, in preorder: {start = a vertex, subsystem =, as = "list" or "graph"}. A graph has them with all
- *   below and above.
+ * @method find(expression: string | query, options: table?): vertex[] | graph | nil, string?, string? -- The vertices
+ *   that match an expression or a query, in preorder: {start = a vertex, subsystem =, as = "list" or "graph"}. A
+ *   graph has them with all below and above.
  * @method flow(options: table): table?, string?, string? -- The greatest flow in {subsystem =} to {to = a vertex
  *   or a list}: {from = the source, if not any, units = requested by each, at =, duration =, capacity = true to leave
  *   out what jobs have}. The result has amount, all, served, shares and cut.
@@ -531,21 +532,22 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  * @method write(file: file, format: string, options: table?): boolean?, string?, string? -- Writes such a text to
  *   an open file.
  * @method losses(format: string): string[] -- What a format cannot hold of this graph.
- * @method rset(options: table?): any -- The R of the graph: {state = "all", "down" or "allocated", scheduling =
- *   true for the graph in it, of all only}.
+ * @method rset(options: table?): rset -- The R of the graph: {state = "all", "down" or "allocated", scheduling = true
+ *   for the graph in it, of all only}.
  * @method resolve(text: string, options: table?): table[]?, string?, string? -- The picks {vertex =, amount =,
  *   exclusive =} of the JSON graph of an allocation; {source =} is the name for errors.
  * @method resolve_flows(job: integer, text: string, options: table?): boolean?, string?, string? -- Informs a job that
  *   was booked by such picks which units of switches and the like flow to which vertex, as the text says, so that they
  *   are given back with the vertex; {source =} is the name for errors.
- * @method pieces(stamp: string?): any, string?, string? -- The graph as texts under keys, or what changed since a
+ * @method pieces(stamp: string?): pieces?, string?, string? -- The graph as texts under keys, or what changed since a
  *   save.
  * @method fold(list: vertex[], levels: integer?): table -- Equal subtrees once, for pictures of large machines.
  * @method set_validity(start: number?, stop: number?): boolean?, string?, string? -- Sets the time in which jobs
  *   may use the resources.
  * @method advance(to: number): boolean?, string?, string? -- Moves the clock on; jobs begin and end.
  * @method rewind(to: number): boolean?, string?, string? -- Sets the clock back, and the times of jobs with it.
- * @method uuid(text: string?): any, string?, string? -- The UUID of the graph, or gives the graph another one.
+ * @method uuid(text: string?): string | boolean | nil, string?, string? -- The UUID of the graph, or gives the graph
+ *   another one.
  * @method begin(): nil -- Begins many additions: sums are computed once, by finish.
  * @method finish(): boolean?, string?, string? -- Ends many additions.
  * @method check(): boolean?, string?, string? -- Checks the whole structure, for tests.

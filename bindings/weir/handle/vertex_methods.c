@@ -368,10 +368,10 @@ static int vertex_graph(lua_State *L)
  * @method shared(): integer[] -- Jobs that share the vertex now: they have something below it, or use it without units.
  *   Empty where a job has the vertex as a whole.
  * @method jobs(): integer[] -- Jobs that have units of the vertex or of a vertex below.
- * @method allocate(what: table): boolean?, string?, string? -- Allocates {job =, amount =, start =, duration =} without
- *   a match; all units, from now on and without an end if not given. Not for policies.
- * @method release(job: any, amount: integer?): boolean?, string?, string? -- Frees the units that a job has of the
- *   vertex, or an amount of them. Not for policies.
+ * @method allocate(options: table): boolean?, string?, string? -- Allocates {job =, amount =, start =, duration =}
+ *   without a match; all units, from now on and without an end if not given. Not for policies.
+ * @method release(job: integer | allocation, amount: integer?): boolean?, string?, string? -- Frees the units that a
+ *   job has of the vertex, or an amount of them. Not for policies.
  * @method graph(): graph -- The graph of the vertex. */
 const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
                                            {"parent", vertex_parent},

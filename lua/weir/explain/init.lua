@@ -483,7 +483,7 @@ end
 
 local engine = core.methods "engine"
 
---- @method explain(request: any, options: table?): table?, string?, string? --
+--- @method explain(request: string | table | parsed_request, options: table?): table?, string?, string? --
 --- Explains why a request does not fit now, or where the request fits: returns a report, see weir.explain;
 --- weir.explain.text makes text of a report. Nothing is allocated. Options: {about = what is known of the job, as for
 --- match, at = seconds, vertex = a vertex or path to which the question is limited}, and assumptions made on a

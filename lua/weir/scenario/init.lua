@@ -135,7 +135,7 @@ function M.is(x) return getmetatable(x) == S end
 
 -- ---- the clock ----------------------------------------------------------------------------------------------
 
---- Handles all events up to now. Assertions and handles of jobs do so before each look.
+--- @method settle() -- Handles all events up to now. Assertions and handles of jobs do so before each look.
 function S:settle()
   local later = self.unplanned
   if later then
@@ -146,7 +146,7 @@ function S:settle()
   if not self.acting then self.sim:settle() end
 end
 
---- Returns the time, in seconds.
+--- @method now(): number -- Returns the time, in seconds.
 function S:now() return self.sim.now end
 
 local function check_time(t, what)
@@ -163,7 +163,7 @@ local function happen(s, limit)
   end
 end
 
---- Moves the clock to a time.
+--- @method to(time: number): scenario -- Moves the clock to a time.
 function S:to(time)
   check_time(time, "s:to")
   time = instant.of(time)
@@ -175,14 +175,14 @@ function S:to(time)
   return self
 end
 
---- Moves the clock by some seconds.
+--- @method advance(seconds: number): scenario -- Moves the clock by some seconds.
 function S:advance(seconds)
   check_time(seconds, "s:advance")
   if seconds < 0 then fail("s:advance: time does not run backwards") end
   return self:to(instant.after(self.sim.now, seconds))
 end
 
---- Runs until no event is left. Jobs without an end go on.
+--- @method run(): scenario -- Runs until no event is left. Jobs without an end go on.
 function S:run()
   happen(self, FAR)
   self:settle()
@@ -212,7 +212,8 @@ function Later.__index(later, name)
   end
 end
 
---- Schedules an action, which must be scheduled before the clock moves: s:at(50, function(s) ... end), or s:at(50):down "node3".
+--- @method at(time: number, action: fun(s: scenario) | nil): scenario -- Schedules an action, which must be scheduled
+---   before the clock moves: s:at(50, function(s) ... end), or s:at(50):down "node3".
 function S:at(time, f)
   check_time(time, "s:at")
   if not f then
@@ -282,13 +283,13 @@ local function submit_array(s, text, spec, count, limit)
   return job.array(name, handles)
 end
 
---- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate
---- =, at =, user =, bank =, project =, queue =, qos =, urgency =, priority =, preemptible =, name =, after =, afterany
---- =, afterok =, afternotok = jobs,
---- singleton = true, array = count, limit = number of elements that may run at a time, requeue = true: starts again
---- instead of failing with its resources }. By default a job is submitted now, and lasts as long as its request or its
---- estimate says, or for ever. A jobspec may have dependencies (RFC 26) on jobs by name or number. Returns the job; or
---- for an array a list of jobs.
+--- @method submit(job: string | table | parsed_request): scenario_job | scenario_job[] -- Submits a job: a shape, a
+---   jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate =, at =, user =, bank =,
+---   project =, queue =, qos =, urgency =, priority =, preemptible =, name =, after =, afterany =, afterok =,
+---   afternotok = jobs, singleton = true, array = count, limit = number of elements that may run at a time, requeue =
+---   true: starts again instead of failing with its resources }. By default a job is submitted now, and lasts as long
+---   as its request or its estimate says, or for ever. A jobspec may have dependencies (RFC 26) on jobs by name or
+---   number. Returns the job; or for an array a list of jobs.
 function S:submit(spec)
   local text, read = read_job(self, spec)
   local count, limit = type(spec) == "table" and spec.array, type(spec) == "table" and spec.limit or nil
@@ -300,12 +301,12 @@ function S:submit(spec)
   return submit_array(self, text, read, count, limit)
 end
 
---- Returns all jobs, in the order of submission.
+--- @method jobs(): scenario_job[] -- Returns all jobs, in the order of submission.
 function S:jobs()
   return tables.map(self.sim.list, function(one) return job.new(self, one) end)
 end
 
---- Returns the job with a name, or nil.
+--- @method job(name: string): scenario_job? -- Returns the job with a name, or nil.
 function S:job(name)
   for _, one in ipairs(self.sim.list) do
     if one.name == name then return job.new(self, one) end
@@ -326,22 +327,23 @@ local function for_jobs(s, x, what, f)
   return s
 end
 
---- Cancels waiting or running jobs.
+--- @method cancel(jobs: scenario_job | scenario_job[]): scenario -- Cancels waiting or running jobs.
 function S.cancel(s, jobs)
   return for_jobs(s, jobs, "cancel", function(one) return s.sim:cancel(one) end)
 end
 
---- Ends running jobs as failed.
+--- @method fail(jobs: scenario_job | scenario_job[]): scenario -- Ends running jobs as failed.
 function S.fail(s, jobs)
   return for_jobs(s, jobs, "fail", function(one) return s.sim:fail(one) end)
 end
 
---- Puts running jobs back into the queue, to start again.
+--- @method requeue(jobs: scenario_job | scenario_job[]): scenario -- Puts running jobs back into the queue, to start
+---   again.
 function S.requeue(s, jobs)
   return for_jobs(s, jobs, "requeue", function(one) return s.sim:requeue(one) end)
 end
 
---- Changes the priority of jobs.
+--- @method priority(jobs: scenario_job | scenario_job[], value: number): scenario -- Changes the priority of jobs.
 function S.priority(s, jobs, value)
   return for_jobs(s, jobs, "priority", function(one)
     s.sim:prioritise(one, value)
@@ -349,7 +351,8 @@ function S.priority(s, jobs, value)
   end)
 end
 
---- Adds to a running job the resources found by a request. Returns true if the job got them.
+--- @method grow(job: scenario_job, request: string | table | parsed_request): boolean, string?, string? -- Adds to a
+---   running job the resources found by a request. Returns true if the job got them.
 function S.grow(s, handle, request)
   local one = jobs_of(handle, "s:grow")[1]
   return act(s, function()
@@ -359,7 +362,8 @@ function S.grow(s, handle, request)
   end)
 end
 
---- Takes named resources from a running job.
+--- @method shrink(job: scenario_job, part: string | vertex | table): scenario -- Takes named resources from a running
+---   job.
 function S.shrink(s, handle, part)
   local one = jobs_of(handle, "s:shrink")[1]
   local list = s:find(part)
@@ -372,27 +376,28 @@ end
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
---- Returns the vertices named by a text; see weir.machine.vertex_names.
+--- @method find(names: string | vertex | table): vertex[] -- Returns the vertices named by a text; see
+---   weir.machine.vertex_names.
 function S:find(x)
   local list, why = where.find(self.graph, x)
   return list or fail("%s", why)
 end
 
 -- Ends jobs running on a vertex, or puts them back into the queue.
-local function end_jobs_on(s, v, fate)
+local function end_jobs_on(s, v, ending)
   for _, id in ipairs(v:jobs()) do
     local one = s.sim.jobs[id]
     if one and one.state == "running" then
-      if fate == "requeue" or one.requeue then s.sim:requeue(one) else s.sim:fail(one) end
+      if ending == "requeue" or one.requeue then s.sim:requeue(one) else s.sim:fail(one) end
     end
   end
 end
 
-local FATES = { fail = true, requeue = true }
+local ENDINGS = { fail = true, requeue = true }
 
-local function check_fate(fate, what)
-  if fate ~= nil and not FATES[fate] then
-    fail('s:%s: the jobs there run on, or "fail" (but for those with requeue = true), or "requeue"; not "%s"', what, tostring(fate))
+local function check_ending(ending, what)
+  if ending ~= nil and not ENDINGS[ending] then
+    fail('s:%s: the jobs there run on, or "fail" (but for those with requeue = true), or "requeue"; not "%s"', what, tostring(ending))
   end
 end
 
@@ -408,25 +413,27 @@ function follow(s, stream, recorded)
 end
 
 local function setter(what, state)
-  return function(s, x, fate)
-    check_fate(fate, what)
+  return function(s, x, ending)
+    check_ending(ending, what)
     local list = s:find(x)
     act(s, function()
       for _, v in ipairs(list) do v.state = state end
       s.ledger:note_machine(s.sim.now, what, list)
-      for _, v in ipairs(fate and list or {}) do end_jobs_on(s, v, fate) end
+      for _, v in ipairs(ending and list or {}) do end_jobs_on(s, v, ending) end
       changed(s)
     end)
     return s
   end
 end
 
---- Takes resources down; running jobs go on. With s:down("node3", "fail") jobs there fail, except jobs submitted with
---- requeue; with s:down("node3", "requeue") all jobs there wait again.
+--- @method down(names: string | vertex | table, jobs: "fail" | "requeue" | nil): scenario -- Takes resources down;
+---   running jobs go on. With s:down("node3", "fail") jobs there fail, except jobs submitted with requeue; with
+---   s:down("node3", "requeue") all jobs there wait again.
 S.down = setter("down", "down")
---- Drains resources: no new job starts there.
+--- @method drain(names: string | vertex | table, jobs: "fail" | "requeue" | nil): scenario -- Drains resources: no new
+---   job starts there.
 S.drain = setter("drain", "draining")
---- Brings resources up again.
+--- @method up(names: string | vertex | table): scenario -- Brings resources up again.
 S.up = setter("up", "up")
 
 local function marker(map)
@@ -442,15 +449,18 @@ local function marker(map)
   end
 end
 
---- Sets properties, or tags, of resources: s:tag("rack0", { temperature = 30 }). The value false removes a key.
+--- @method property(names: string | vertex | table, values: { [string]: string | number | boolean }): scenario -- Sets
+---   properties of resources: s:property("rack0", { cooling = "water" }). The value false removes a key.
 S.property = marker "properties"
+--- @method tag(names: string | vertex | table, values: { [string]: string | number | boolean }): scenario -- Sets tags
+---   of resources, like property.
 S.tag = marker "tags"
 
---- Adds a machine, or the contents of a cluster: s:add("rack0", "node:2 core:8"). Ids of new pools continue the ids
--- present.
-function S.add(s, parent, what)
+--- @method add(parent: string | vertex | table, machine: string | table): scenario -- Adds a machine, or the contents
+---   of a cluster: s:add("rack0", "node:2 core:8"). Ids of new pools continue the ids present.
+function S.add(s, parent, machine)
   local top = s:find(parent)[1]
-  local other, why = weir.resources(beside(what, s.source))
+  local other, why = weir.resources(beside(machine, s.source))
   if not other then fail("s:add: %s", why) end
   act(s, function()
     graft(s.graph, top, other)
@@ -459,14 +469,15 @@ function S.add(s, parent, what)
   return s
 end
 
---- Removes unused resources; or with a fate for jobs, as in s:down: s:remove("node3", "fail").
-function S.remove(s, x, fate)
-  check_fate(fate, "remove")
+--- @method remove(names: string | vertex | table, jobs: "fail" | "requeue" | nil): scenario -- Removes unused
+---   resources; or with an end for the jobs there, as in s:down: s:remove("node3", "fail").
+function S.remove(s, x, ending)
+  check_ending(ending, "remove")
   local list = s:find(x)
   act(s, function()
     broker.drop_reservations(s.sim)
     for _, v in ipairs(list) do
-      if fate then end_jobs_on(s, v, fate) end
+      if ending then end_jobs_on(s, v, ending) end
       local ok, why = s.graph:unlink(v)
       if not ok then fail("s:remove: %s", why) end
     end
@@ -485,15 +496,17 @@ local function use(s, what, x)
   return s
 end
 
---- Sets a new placement policy, for starts from now on.
+--- @method policy(policy: string | table | loaded_policy): scenario -- Sets a new placement policy, for starts from now
+---   on.
 function S.policy(s, x) return use(s, "policy", x) end
 
---- Sets a new queue policy.
+--- @method queue(policy: string | table): scenario -- Sets a new queue policy.
 function S.queue(s, x) return use(s, "queue", x) end
 
 -- ---- looking ------------------------------------------------------------------------------------------------
 
---- Returns the `state` of the placement policy, or with "queue" the state of the queue policy; nil for a policy without a state.
+--- @method state(which: "policy" | "queue" | nil): table? -- Returns the `state` of the placement policy, or with
+---   "queue" the state of the queue policy; nil for a policy without a state.
 function S:state(which)
   if which ~= nil and which ~= "queue" and which ~= "policy" then
     fail('s:state: expected "policy" or "queue", not "%s"', tostring(which))
@@ -503,14 +516,15 @@ function S:state(which)
   return self.engine:state()
 end
 
---- Returns the free units of a type; by default of the type jobs are counted in.
+--- @method free(type: string?): integer, integer -- Returns the free units of a type; by default of the type jobs are
+---   counted in.
 function S:free(type)
   self:settle()
   return self.engine:free(type or self.sim.type)
 end
 
---- Returns the share of the units of a type (by default the type jobs are counted in) allocated to jobs between two
---- times (by default from the start to now).
+--- @method utilisation(type: string?, from: number?, to: number?): number -- Returns the share of the units of a type
+---   (by default the type jobs are counted in) allocated to jobs between two times (by default from the start to now).
 function S:utilisation(type, from, to)
   self:settle()
   return self.ledger:utilisation(type or self.sim.type, from or self.ledger.began, to or self.sim.now)
@@ -534,24 +548,25 @@ local function filter_of(s, whose)
   }
 end
 
---- Returns the most units of a type (or "job": jobs) in use at a time, and the time. whose: { user =, qos =, job =,
--- within = "rack0" }.
+--- @method peak(type: string?, whose: table?): number, number? -- Returns the most units of a type (or "job": jobs) in
+---   use at a time, and the time. whose: { user =, qos =, job =, within = "rack0" }.
 function S:peak(type, whose)
   self:settle()
   return self.ledger:peak(type or self.sim.type, filter_of(self, whose or {}))
 end
 
---- Returns why a job does not run: a word and a sentence, see weir.scenario.expect_explain.
+--- @method reason(job: scenario_job): string?, string? -- Returns why a job does not run: a word and a sentence, see
+---   weir.scenario.expect_explain.
 function S:reason(handle)
   self:settle()
   return reason.of(self.sim, (job.of(handle)))
 end
 
---- Returns the history, a line an event: "10 start a (job 1) node[0-3]", "20 down node3", and "20 void b (job 2) 100" for a
---- reservation made before the machine changed.
+--- @method history(): string -- Returns the history, a line an event: "10 start a (job 1) node[0-3]", "20 down node3",
+---   and "20 void b (job 2) 100" for a reservation made before the machine changed.
 function S:history() return table.concat(self.ledger.lines, "\n") end
 
---- Returns the machine and the queue now, as text.
+--- @method picture(): string -- Returns the machine and the queue now, as text.
 function S:picture()
   self:settle()
   return picture.draw(self)
@@ -559,14 +574,15 @@ end
 
 S.__tostring = S.picture
 
---- Returns a list of faults in the schedules; empty if sound.
+--- @method faults(): string[] -- Returns a list of faults in the schedules; empty if sound.
 function S:faults()
   self:settle()
   return self.ledger:check(self.sim)
 end
 
---- Returns the jobs waiting although no job runs, no event is left, and each would fit, or would fit if the placement
---- policy did not fail. A job behind a blocked job is not stranded, as it may have to wait.
+--- @method stranded(): scenario_job[] -- Returns the jobs waiting although no job runs, no event is left, and each
+---   would fit, or would fit if the placement policy did not fail. A job behind a blocked job is not stranded, as it
+---   may have to wait.
 function S:stranded()
   self:settle()
   local t = self.sim:next_time()

@@ -1,7 +1,31 @@
 --- job.lua - handles of jobs of a scenario. All events up to now are handled before a field is read.
----
---- Fields: state, start, finish, submit, reserved, promised (start of the first reservation), wait, preempted,
---- requeued, killed, why, user, bank, project, queue, qos, urgency, priority, name, id, place ("node[0-3]").
+--
+-- @class scenario_job A job of a scenario, as s:submit returns it. Times are in seconds.
+-- @field id: integer -- The number of the job.
+-- @field name: string? -- The name.
+-- @field state: string -- submitted, pending, running, done, failed, cancelled or rejected.
+-- @field submit: number -- The time of submission.
+-- @field start: number? -- The start.
+-- @field finish: number? -- The end.
+-- @field reserved: number? -- The start of the reservation.
+-- @field promised: number? -- The start of the first reservation.
+-- @field wait: number -- The time from the submission to the start, or to now.
+-- @field estimate: number? -- The estimated run time.
+-- @field runtime: number? -- The run time, unless the estimate ends the job before.
+-- @field place: string? -- The vertices that the job has, or had last: "node[0-3]".
+-- @field units: integer? -- The units, of the type that jobs are counted in.
+-- @field preempted: integer? -- The number of preemptions.
+-- @field requeued: integer? -- The number of times the job was put back into the queue.
+-- @field killed: boolean? -- Whether the job ended at its estimate.
+-- @field why: string? -- Why the last start failed, or the job was rejected.
+-- @field code: string? -- The reason as a word: busy, infeasible, rejected, policy, dependency, ...
+-- @field user: string | integer | nil -- The user.
+-- @field bank: string | integer | nil -- The bank.
+-- @field project: string | integer | nil -- The project.
+-- @field queue: string | integer | nil -- The queue.
+-- @field qos: string | number | nil -- The QOS.
+-- @field urgency: number? -- The urgency.
+-- @field priority: number? -- The priority.
 
 local blame = require "weir.scenario.error_location"
 local instant = require "weir.sim.instant"

@@ -68,7 +68,7 @@
 --   slot=2/core=4.
 -- @field attributes: table<string, any> -- The attributes of the jobspec: {system = {...}, user = {...}}.
 -- @field urgency: number? -- The urgency.
--- @field qos: any -- The QOS: a name or a number.
+-- @field qos: string | number | nil -- The QOS: a name or a number.
 -- @field priority: number? -- The priority; higher is more urgent.
 -- @field reserved: number? -- The start of the reservation.
 -- @field start: number? -- The start of a running job.

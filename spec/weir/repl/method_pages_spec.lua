@@ -86,6 +86,23 @@ local function options(text)
   return names
 end
 
+describe("the signatures of the reference", function()
+  it("have a type and a clear name for every parameter and result", function()
+    local vague = {}
+    for name, class in pairs(require "weir.reference") do
+      for _, m in ipairs(class.members) do
+        local parameters = m.signature:match "^%b()" or ""
+        if m.signature:find "%f[%w]any%f[%W]" and not m.signature:find "table<string, any>" or parameters:find "[%(%s]fate:"
+          or parameters:find "[%(%s]what:" or parameters:find "^%([^:%)]+%)" then
+          vague[#vague + 1] = ("%s.%s%s"):format(name, m.name, m.signature)
+        end
+      end
+    end
+    table.sort(vague)
+    assert.same({}, vague)
+  end)
+end)
+
 describe("the page of a method of graphs", function()
   after_each(shell.clean)
 
