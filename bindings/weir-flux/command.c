@@ -156,7 +156,7 @@ static int why(flux_t *h, int argc, char **argv)
     const char *text;
 
     if (argc != 1)
-        return command_misuse("why: a job id is expected");
+        return command_misuse("why: expected a job id");
     if (flux_job_id_parse(argv[0], &id) < 0)
         return command_misuse("why: this is no job id");
     f = flux_rpc_pack(h, "sched-weir.why", FLUX_NODEID_ANY, 0, "{s:I s:s}", "id", id, "f58", f58(id));
@@ -254,7 +254,7 @@ static int try(flux_t *h, int argc, char **argv)
     json_t *payload;
 
     if (argc == 0)
-        return command_misuse("try: policy=P or queue=Q is expected");
+        return command_misuse("try: expected policy=P or queue=Q");
     payload = command_words(argc, argv, 0);
     return payload ? ask(h, "sched-weir.try", payload, false) : 1;
 }
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 
     setlocale(LC_ALL, "");
     if (argc < 2)
-        return command_misuse("a command is expected");
+        return command_misuse("expected a command");
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         fputs(usage, stdout);
         return 0;

@@ -192,7 +192,7 @@ static void on_dump(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, vo
     if (flux_msg_is_streaming(msg))
         snapshot(arg, msg, "dump");
     else
-        sched_respond_error(arg, msg, EPROTO, "a dump comes in pieces: a streaming request is expected");
+        sched_respond_error(arg, msg, EPROTO, "a dump comes in pieces: expected a streaming request");
 }
 
 /* ---- requests meant for Fluxion's modules ---- */

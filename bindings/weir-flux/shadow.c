@@ -495,7 +495,7 @@ int command_shadow(flux_t *h, int argc, char **argv)
     if (strcmp(what, "stop") == 0)
         return argc > 1 ? command_misuse("shadow stop takes no arguments") : tell(h, SERVICE ".stop", false, NULL);
     if (strcmp(what, "status") != 0)
-        return command_misuse("shadow: start, status or stop is expected");
+        return command_misuse("shadow: expected start, status or stop");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
             json = true;

@@ -205,7 +205,7 @@ static int read_record(struct record_text *t, weir_graph *g, weir_detached *x, w
     if (read_lists(t, g, x))
         return weir_fail_nomem(err);
     if (t->wrong)
-        return weir_fail(err, WEIR_EPARSE, "a record of a job of this graph is expected");
+        return weir_fail(err, WEIR_EPARSE, "expected a record of a job of this graph");
     x->policy = weir_strtab_add(&g->names, t->at, (size_t)(t->end - t->at));
     return x->policy == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
 }

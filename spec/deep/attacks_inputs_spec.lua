@@ -35,14 +35,14 @@ local HEAD = { jsonl = "", swf = "; Version: 2.2\n", csv = "submit,runtime,procs
 
 -- {format, a line that makes no sense, part of the reason}
 local LINES = {
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"user":{}}', "user: a text or a number" },
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"qos":[1]}', "qos: a text or a number" },
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"id":{}}', "id: a text or a number" },
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"group":true}', "group: a text or a number" },
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"name":["x"]}', "name: a text or a number" },
-  { "jsonl", '{"submit":5,"runtime":5,"request":5}', "a jobspec or a shape is expected" },
-  { "jsonl", '{"submit":5,"runtime":5,"shape":true}', "a jobspec or a shape is expected" },
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"shape":false}', "a jobspec or a shape is expected" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"user":{}}', "user: expected a text or a number" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"qos":[1]}', "qos: expected a text or a number" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"id":{}}', "id: expected a text or a number" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"group":true}', "group: expected a text or a number" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"name":["x"]}', "name: expected a text or a number" },
+  { "jsonl", '{"submit":5,"runtime":5,"request":5}', "expected a jobspec or a shape" },
+  { "jsonl", '{"submit":5,"runtime":5,"shape":true}', "expected a jobspec or a shape" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"shape":false}', "expected a jobspec or a shape" },
   { "jsonl", '{"submit":5,"runtime":5,"shape":{}}', "no resources" },
   { "jsonl", '{"submit":5,"runtime":5,"jobspec":[]}', "expected a resource type" },
   { "jsonl", '{"submit":5,"runtime":5,"shape":"slot=1/"}', "expected a resource type" },
@@ -94,7 +94,7 @@ describe("a divisor of --map", function()
       local path = write("log.jsonl", GOOD.jsonl)
       local result, why = replay.run { resources = MACHINE, trace = path, map = "slot={N/" .. by .. "}/core=1" }
       assert.is_nil(result)
-      assert.truthy(why:find("{N/" .. by .. "}: a divisor", 1, true), why)
+      assert.truthy(why:find("{N/" .. by .. "}: expected a divisor", 1, true), why)
     end)
   end
 end)

@@ -110,7 +110,7 @@ describe("a jobspec that names what it depends on", function()
 
   for _, row in ipairs {
     { { "afterok", "nobody" }, 'job "nobody", which is not there' }, { { "string", "foo" }, 'scheme "string"' },
-    { { "begin-time", "soon" }, "a time is expected" }, { { "singleton", "" }, "needs a name" },
+    { { "begin-time", "soon" }, "expected a time" }, { { "singleton", "" }, "needs a name" },
   } do
     it("is refused where that makes no sense: " .. row[1][1] .. " " .. row[1][2], function()
       local s = scenario { machine = "node:4 core:2" }

@@ -34,7 +34,7 @@ end
 
 local function add_member(to, kind, name, rest)
   local signature, text = rest:match "^(.-)%s*%-%-%s*(.*)$"
-  if not signature or text == "" then problem("%s: a signature and a text, with -- between, are expected", name) end
+  if not signature or text == "" then problem("%s: expected a signature and a text, with -- between,", name) end
   if to.known[name] then problem("%s is described twice", name) end
   to.known[name] = true
   to.members[#to.members + 1] = { kind = kind, name = name, signature = signature or rest, text = text or "" }

@@ -50,8 +50,8 @@ static weir_match_options read_place(lua_State *L)
     o.duration = weirlua_check_duration(L, 5);
     o.mode = lua_toboolean(L, 6) ? WEIR_RESERVE : WEIR_NOW;
     luaL_argcheck(L, o.job > 0, 3, "a job number above 0 expected");
-    luaL_argcheck(L, o.at != WEIR_FOREVER, 4, "a start that comes is expected");
-    luaL_argcheck(L, o.duration > 0, 5, "a duration above 0 is expected");
+    luaL_argcheck(L, o.at != WEIR_FOREVER, 4, "expected a finite start");
+    luaL_argcheck(L, o.duration > 0, 5, "expected a duration above 0");
     return o;
 }
 

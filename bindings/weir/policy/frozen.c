@@ -24,7 +24,7 @@ int weirlua_lock(lua_State *S)
     luaL_checktype(S, 1, LUA_TTABLE);
     lua_settop(S, 1);
     if (!lua_getmetatable(S, 1))
-        return luaL_error(S, "a table with a metatable is expected");
+        return luaL_error(S, "expected a table with a metatable");
     lua_newtable(S);
     lua_rawsetp(S, 2, &behind_key);
     weirlua_set_boolean(S, "__metatable", 0);

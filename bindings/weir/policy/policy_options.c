@@ -304,7 +304,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
         for (lua_pushnil(L); lua_next(L, declared);) {
             struct option o = {.spec = spec};
             if (lua_type(L, -2) != LUA_TSTRING)
-                weirlua_policy_refuse(L, spec, "field 'options': names are expected, such as {k = 4}");
+                weirlua_policy_refuse(L, spec, "field 'options': expected names, such as {k = 4}");
             o.name = lua_tostring(L, -2);
             read_one(L, &o, given, values, about);
         }

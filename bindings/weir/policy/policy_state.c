@@ -317,7 +317,7 @@ static void check_declared(lua_State *S, int state)
         luaL_error(S, "table expected, got %s", luaL_typename(S, state));
     for (lua_pushnil(S); lua_next(S, state); lua_pop(S, 1))
         if (lua_type(S, -2) != LUA_TSTRING)
-            luaL_error(S, "names of fields are expected, such as {next = 0}");
+            luaL_error(S, "expected names of fields, such as {next = 0}");
 }
 
 const char *weirlua_state_declared(lua_State *S, int state)

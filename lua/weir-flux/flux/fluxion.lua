@@ -76,7 +76,7 @@ local ANSWER = {}
 
 -- {criteria =, format = "rv1_nosched"}: {"R": what is found}
 function ANSWER.find(self, given)
-  if type(given.criteria) ~= "string" then return nil, "criteria: a text is expected", "invalid" end
+  if type(given.criteria) ~= "string" then return nil, "criteria: expected a text", "invalid" end
   local found, why, code = find(self, given.criteria, type(given.format) == "string" and given.format or "rv1_nosched")
   if not found then return nil, why, code end
   return ('{"R":%s}'):format(found)
@@ -114,7 +114,7 @@ end
 local function all_at(self, paths)
   local list = {}
   if type(paths) ~= "table" then paths = { paths } end
-  if #paths == 0 then return nil, "a path or a list of paths is expected", "invalid" end
+  if #paths == 0 then return nil, "expected a path or a list of paths", "invalid" end
   for _, path in ipairs(paths) do
     local v, why, code = at(self, path)
     if not v then return nil, why, code end
@@ -350,7 +350,7 @@ function M.answer(self, topic, payload)
   if not answer then return nil, ("%s: sched-weir does not serve this request"):format(topic), "unsupported" end
   if not payload and NEEDS[name] then return nil, "could not unpack payload: there is none", "invalid" end
   local given = core.json_decode(payload or "{}")
-  if type(given) ~= "table" then return nil, "an object is expected", "invalid" end
+  if type(given) ~= "table" then return nil, "expected an object", "invalid" end
   return answer(self, given)
 end
 

@@ -40,7 +40,7 @@ end
 
 -- Returns a number for new resources: the given one; or nil, message, code.
 local function number_of(self, id)
-  if math.type(id) ~= "integer" or id < 0 then return nil, "jobid: a number is expected", "invalid" end
+  if math.type(id) ~= "integer" or id < 0 then return nil, "jobid: expected a number", "invalid" end
   if self.jobs[id] or job_of(self, id) then return nil, ("there is a job %d already"):format(id), "invalid" end
   return id
 end
@@ -154,7 +154,7 @@ end
 
 --- Answers {jobid =, R = text}: takes the resources of an R, from now until its expiration. A repeated request changes nothing.
 function M.update(self, given)
-  if type(given.R) ~= "string" then return nil, "R: a text is expected", "invalid" end
+  if type(given.R) ~= "string" then return nil, "R: expected a text", "invalid" end
   local taken = self.taken or {}
   local R = compact(given.R)
   if taken[given.jobid] == R and job_of(self, given.jobid) then return updated(self, given.jobid, R) end

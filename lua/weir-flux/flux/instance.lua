@@ -46,7 +46,7 @@ local LONGER = 10 -- seconds by which an overdue job is expected to go on, at le
 
 local function decode(text)
   local value, why = core.json_decode(text or "")
-  if type(value) ~= "table" then return nil, why or "an object is expected" end
+  if type(value) ~= "table" then return nil, why or "expected an object" end
   return value
 end
 
@@ -521,7 +521,7 @@ function M:expiration(text)
   local message, why = decode(text)
   if not message then return nil, why, "invalid" end
   local t, job = message.expiration, self.jobs[message.id]
-  if type(t) ~= "number" or t < 0 then return nil, "expiration: a time since 1970 is expected", "invalid" end
+  if type(t) ~= "number" or t < 0 then return nil, "expiration: expected a time since 1970", "invalid" end
   if not job or job.state ~= "running" then return nil, "this job has no resources", "unknown" end
   self:tick()
   self:lasts_until(job, t > 0 and math.max(instant.of(t), self.now + 1) or math.huge)

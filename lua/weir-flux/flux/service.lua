@@ -181,7 +181,7 @@ local LONGEST = core.limits.policy -- bytes of the text of a policy
 local function with_texts(old, given)
   local all = tables.copy(old)
   for path, text in pairs(type(given) == "table" and given or {}) do
-    if type(text) ~= "string" or #text > LONGEST then return nil, ("%s: a text of at most %d bytes is expected"):format(path, LONGEST) end
+    if type(text) ~= "string" or #text > LONGEST then return nil, ("%s: expected a text of at most %d bytes"):format(path, LONGEST) end
     all[path] = text
   end
   return all
@@ -194,7 +194,7 @@ local function use(self, words, given)
   if not all then return nil, problem, "invalid" end
   for _, word in ipairs(words) do
     if type(word) ~= "string" or not word:find "^policy=" and not word:find "^queue=" then
-      return nil, "policy=NAME or queue=NAME is expected", "invalid"
+      return nil, "expected policy=NAME or queue=NAME", "invalid"
     end
     own[#own + 1] = word
   end
@@ -217,7 +217,7 @@ end
 function M:try(text)
   local asked = payload(text)
   local words = type(asked.words) == "table" and asked.words or {}
-  if #words == 0 then return nil, "policy=NAME or queue=NAME is expected", "invalid" end
+  if #words == 0 then return nil, "expected policy=NAME or queue=NAME", "invalid" end
   return try_text.text(self.scheduler, function() return use(self, words, asked.texts) end, table.concat(words, " "),
     asked.f58 == "f" and "f" or nil)
 end
@@ -228,7 +228,7 @@ function M:policy(text)
   local asked = payload(text)
   local words = asked.words or {}
   local action = ACTIONS[words[1] or "show"]
-  if not action then return nil, ('policy %s: list, show or use is expected'):format(tostring(words[1])), "invalid" end
+  if not action then return nil, ('policy %s: expected list, show or use'):format(tostring(words[1])), "invalid" end
   return guarded(self, "policy", action, self, table.move(words, 2, #words, 1, {}), asked.texts)
 end
 

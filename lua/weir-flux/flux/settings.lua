@@ -12,12 +12,12 @@ local function duration(value)
   local number, unit = tostring(value):match "^([%d.]+)(%a*)$"
   local factor = ({ [""] = 1, s = 1, ms = 1e-3 })[unit]
   number = tonumber(number)
-  if not number or not factor or number <= 0 then return nil, "a time above 0 such as 50ms is expected" end
+  if not number or not factor or number <= 0 then return nil, "expected a time above 0 such as 50ms" end
   return number * factor
 end
 
 local function text(value)
-  if type(value) ~= "string" or value == "" then return nil, "a name is expected" end
+  if type(value) ~= "string" or value == "" then return nil, "expected a name" end
   return value
 end
 
@@ -26,7 +26,7 @@ local function depth(value)
   local n = tostring(value):gsub("^limited=", "")
   if n == "unlimited" then return n end
   n = math.tointeger(tonumber(n))
-  if not n or n < 1 or n > 2147483647 then return nil, "unlimited or a number above 0 is expected" end
+  if not n or n < 1 or n > 2147483647 then return nil, "expected unlimited or a number above 0" end
   return ("limited=%d"):format(n)
 end
 
@@ -35,7 +35,7 @@ local function one_of(list)
     for _, known in ipairs(list) do
       if tostring(value) == known then return known end
     end
-    return nil, table.concat(list, ", ") .. " is expected"
+    return nil, "expected one of " .. table.concat(list, ", ")
   end
 end
 
@@ -77,7 +77,7 @@ end
 
 -- Reads [sched-weir.queues.NAME] queue = "...": a queue policy of its own for a queue of Flux.
 local function put_queues(into, queues)
-  if type(queues) ~= "table" then return nil, "queues: tables by name are expected" end
+  if type(queues) ~= "table" then return nil, "queues: expected tables by name" end
   for name, own in pairs(queues) do
     for key, value in pairs(type(own) == "table" and own or { [own] = true }) do
       if key ~= "queue" or type(value) ~= "string" then
@@ -139,7 +139,7 @@ function M.read(arguments, config, texts, spare)
     settings.notes = settings.notes or {}
   end
   if own ~= nil and type(own) ~= "table" then
-    if not (spare and spare("[sched-weir] a table is expected", false)) then return nil, "[sched-weir] a table is expected" end
+    if not (spare and spare("[sched-weir] expected a table", false)) then return nil, "[sched-weir] expected a table" end
     own = nil
   end
   for name, value in pairs(own or {}) do
@@ -151,7 +151,7 @@ function M.read(arguments, config, texts, spare)
   end
   for _, argument in ipairs(arguments) do
     local name, value = argument:match "^([^=]+)=(.*)$"
-    if name then ok, why = put(settings, name, value) else ok, why = nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end
+    if name then ok, why = put(settings, name, value) else ok, why = nil, ('argument "%s": expected NAME=VALUE'):format(argument) end
     if ok then settings.argued[name] = true elseif not (spare and spare(why, true)) then return nil, why end
   end
   settings["lost-queue"] = settings["lost-queue"] or LOST[settings["as-fluxion"]]

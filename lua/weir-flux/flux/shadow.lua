@@ -211,7 +211,7 @@ local function settings_of(self, config)
   for _, list in ipairs { self.force, self.words } do
     for _, word in ipairs(list) do
       if type(word) ~= "string" or not word:find "^policy=" and not word:find "^queue=" then
-        return nil, ("%s: policy=NAME or queue=NAME is expected"):format(tostring(word))
+        return nil, ("%s: expected policy=NAME or queue=NAME"):format(tostring(word))
       end
       words[#words + 1] = word
     end

@@ -26,7 +26,7 @@ local function split(line)
       stop = line:find(",", at, true) or #line + 1
       cell = line:sub(at, stop - 1)
     end
-    if stop <= #line and line:sub(stop, stop) ~= "," then return nil, "a comma is expected behind a quote" end
+    if stop <= #line and line:sub(stop, stop) ~= "," then return nil, "expected a comma behind a quote" end
     cells[#cells + 1], at = cell, stop + 1
   end
   return cells

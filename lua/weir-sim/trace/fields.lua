@@ -43,7 +43,7 @@ local function counts(x, name)
   local found = {}
   for word in tostring(x):gmatch "%S+" do
     local key, n = word:match "^([^=]+)=(%d+)$"
-    if not key then return nil, ('%s: counts such as "gpu=4" are expected, not "%s"'):format(name, word:sub(1, 40)) end
+    if not key then return nil, ('%s: expected counts such as "gpu=4", not "%s"'):format(name, word:sub(1, 40)) end
     found[key] = math.tointeger(tonumber(n))
   end
   return next(found) and found or nil
@@ -54,14 +54,14 @@ end
 function M.value(field, x, name)
   if x == nil or x == "" or x == "-1" then return nil end
   if KIND[field] and type(x) ~= "string" and type(x) ~= "number" then
-    return nil, ("%s: a text or a number is expected, not a %s"):format(name, type(x))
+    return nil, ("%s: expected a text or a number, not a %s"):format(name, type(x))
   end
   if field == "gres" then return counts(x, name) end
   if field == "spread" then return x == "1" or x == 1 or x == true or nil end
   local n = tonumber(x)
   n = n and (math.tointeger(n) or n)
   if KIND[field] then return field ~= "name" and field ~= "request" and n or x end
-  if not n or n ~= n then return nil, ('%s: a number is expected, not "%s"'):format(name, tostring(x):sub(1, 40)) end
+  if not n or n ~= n then return nil, ('%s: expected a number, not "%s"'):format(name, tostring(x):sub(1, 40)) end
   if n < 0 and field ~= "priority" and field ~= "submit" then return nil end
   return n
 end

@@ -33,9 +33,9 @@ end
 
 local function read_listed(value)
   local submit, estimate = number(value.t_submit), number(value.duration)
-  if not submit then return nil, "t_submit: a number is expected" end
+  if not submit then return nil, "t_submit: expected a number" end
   local id = value.id
-  if value.ncores ~= nil and not math.tointeger(value.ncores) then return nil, "ncores: a whole number is expected" end
+  if value.ncores ~= nil and not math.tointeger(value.ncores) then return nil, "ncores: expected a whole number" end
   local job = { number = math.tointeger(id) or text(id), submit = submit, recorded = number(value.t_run), queue = text(value.queue),
     procs = math.tointeger(value.ncores), nodes = math.tointeger(value.nnodes), user = text(value.username) or math.tointeger(value.userid),
     bank = text(value.bank), project = text(value.project), urgency = number(value.urgency), state = text(value.result),
@@ -127,7 +127,7 @@ local function listed(list, n)
   return function()
     i = i + 1
     if list[i] == nil then return nil end
-    if type(list[i]) ~= "table" then return nil, n, "an object is expected" end
+    if type(list[i]) ~= "table" then return nil, n, "expected an object" end
     local job, wrong = read_listed(list[i])
     return job, n, wrong
   end
@@ -136,7 +136,7 @@ end
 -- Handles a value. Returns whether it makes a job, then the job, line and message as a source does.
 local function take(self, value, n, why)
   local run = self.run
-  if type(value) ~= "table" then return true, nil, n, why or "an object is expected" end
+  if type(value) ~= "table" then return true, nil, n, why or "expected an object" end
   if value.t_submit ~= nil then
     local job, wrong = read_listed(value)
     return true, job, n, wrong

@@ -107,7 +107,7 @@ end
 -- Returns the reason why a request is malformed, else nil. `known`: the last request found good, as logs repeat requests.
 local function request_fault(request, known)
   if request == known.request then return nil end
-  if type(request) ~= "string" then return "request: a jobspec or a shape is expected, not a " .. type(request) end
+  if type(request) ~= "string" then return "request: expected a jobspec or a shape, not a " .. type(request) end
   local ok, why = core.request(request)
   if not ok then return why end
   known.request = request
@@ -119,7 +119,7 @@ local function complete(job, known)
   local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
   if not ends_in_time(submit, runtime, estimate) then return too_long(job), true end
   if not submit or submit == -1 then return "it has no submit time", true end
-  if submit < 0 then return ("submitted at %.14g: a time from 0 on is expected"):format(submit), true end
+  if submit < 0 then return ("submitted at %.14g: expected a time from 0 on"):format(submit), true end
   if not runtime or runtime < 0 then return "it has no run time" end
   if not estimate or estimate <= 0 then job.estimate = math.max(runtime, 1) end
   job.qos = job.qos or job.queue

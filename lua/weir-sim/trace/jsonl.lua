@@ -71,7 +71,7 @@ function M.reader(trace, lines)
     while line and not line:find "%S" do line, n = lines() end
     if not line then return end
     local value, why = core.json_decode(line)
-    if type(value) ~= "table" then return nil, n, why or "an object is expected" end
+    if type(value) ~= "table" then return nil, n, why or "expected an object" end
     local job, wrong = read_job(value)
     if job and job.recorded then trace.detailed = true end
     return job, n, wrong

@@ -63,7 +63,7 @@ end
 local function check(text, memory)
   local request, why = M.one(text)
   for by in text:gmatch "{N/(%d+)}" do
-    if (math.tointeger(by) or 0) == 0 then return nil, ("%s: {N/%s}: a divisor from 1 to 2^63-1 is expected"):format(text, by) end
+    if (math.tointeger(by) or 0) == 0 then return nil, ("%s: {N/%s}: expected a divisor from 1 to 2^63-1"):format(text, by) end
   end
   if not request then return nil, ("%s: core, node, core+memory, node+memory, job, or a shape with N and M in it: %s"):format(text, why) end
   if memory == nil and text:find "%f[%w]M%f[%W]" then return nil, text .. ": the unit of the machine's memory pools is not one of bytes" end

@@ -66,8 +66,8 @@ local function split(line, count, pattern)
     cells[n] = cell
   end
   if n == count or n == count + 1 and cells[n] == "" then return cells end
-  if n < count then return nil, ("%d fields are expected, there are %d: the line is cut off"):format(count, n) end
-  return nil, ('%d fields are expected, there are %d: a name with "|" in it?'):format(count, n)
+  if n < count then return nil, ("expected %d fields, found %d: the line is cut off"):format(count, n) end
+  return nil, ('expected %d fields, found %d: a name with "|" in it?'):format(count, n)
 end
 
 -- ---- values -------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ local function wrong_line(line)
     n = n + 1
     if n <= 18 and not tonumber(word) then return ('"%s" is no number'):format(word:sub(1, 40)) end
   end
-  return n < 18 and ("18 numbers are expected, there are %d"):format(n) or "it cannot be read"
+  return n < 18 and ("expected 18 numbers, found %d"):format(n) or "it cannot be read"
 end
 
 -- Fields: number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue

@@ -44,7 +44,7 @@ function M.parse(text)
   local t = start + h * 3600 + m * 60 + (math.tointeger(s) or s)
   if zone == "" or zone == "Z" then return t end
   local sign, oh, om = zone:match "^([+-])(%d%d):?(%d%d)$"
-  if not sign then return nil, ('"%s": the zone is expected as +0100, +01:00 or Z'):format(text:sub(1, 40)) end
+  if not sign then return nil, ('"%s": expected a zone such as +0100, +01:00 or Z'):format(text:sub(1, 40)) end
   local offset = tonumber(oh) * 3600 + tonumber(om) * 60
   return sign == "+" and t - offset or t + offset
 end

@@ -20,7 +20,7 @@ local fail = failure.fail
 
 local function table_of(value, path)
   if value == nil or value == core.null then return {} end
-  if type(value) ~= "table" then fail("%s: a table is expected, not a %s", path, type(value)) end
+  if type(value) ~= "table" then fail("%s: expected a table, not a %s", path, type(value)) end
   return value
 end
 
@@ -31,7 +31,7 @@ local function seconds(value, path)
   if value == "infinity" or value == "inf" then return nil end
   local digits, unit = tostring(value):match "^(%d+%.?%d*)(%a*)$"
   local factor = digits and UNITS[unit == "" and "s" or unit]
-  if not factor then fail('%s: "%s": a duration such as "30m" is expected, in ms, s, m, h or d', path, tostring(value)) end
+  if not factor then fail('%s: "%s": expected a duration such as "30m", in ms, s, m, h or d', path, tostring(value)) end
   local n = tonumber(digits) * factor
   return n > 0 and (math.tointeger(n) or n) or nil
 end
@@ -89,7 +89,7 @@ end
 -- Returns a value of a type, nil where there is none; fails for a value of another type.
 local function value_of(value, kind, path, example)
   if value == nil or value == core.null then return nil end
-  if type(value) ~= kind then fail("%s: a %s such as %s is expected, not a %s", path, kind, example, type(value)) end
+  if type(value) ~= kind then fail("%s: expected a %s such as %s, not a %s", path, kind, example, type(value)) end
   return value
 end
 
@@ -107,8 +107,8 @@ local function gpus_of(count) return count and count > 0 and { { name = "gpu", c
 local function properties_of(value, path)
   local list = {}
   for k, property in pairs(table_of(value, path)) do
-    if math.type(k) ~= "integer" then fail("%s: a list of names is expected, not an object", path) end
-    list[k] = value_of(property, "string", ("%s[%d]"):format(path, k), '"gpu"') or fail("%s[%d]: a name is expected, not null", path, k)
+    if math.type(k) ~= "integer" then fail("%s: expected a list of names, not an object", path) end
+    list[k] = value_of(property, "string", ("%s[%d]"):format(path, k), '"gpu"') or fail("%s[%d]: expected a name, not null", path, k)
   end
   return list
 end
@@ -116,7 +116,7 @@ end
 -- Returns the hosts of an entry of resource.config, and what the entry says of them: the fields of a node.
 local function read_entry(entry, path)
   local list, why = core.hostlist(value_of(table_of(entry, path).hosts, "string", path .. ".hosts", '"node[0-3]"') or "")
-  if not list or list:count() == 0 then fail("%s: hosts: %s", path, why or 'names such as "node[0-3]" are expected') end
+  if not list or list:count() == 0 then fail("%s: hosts: %s", path, why or 'expected names such as "node[0-3]"') end
   local cores, gpus = count_of(entry.cores, path .. ".cores"), count_of(entry.gpus, path .. ".gpus")
   local features = properties_of(entry.properties, path .. ".properties")
   return list, { cores = cores, cpus = cores, gres = gpus and gpus_of(gpus), features = features }
@@ -187,7 +187,7 @@ end
 --- for. Returns the graph; or nil, message, code.
 function M.parse(text, name)
   local config, wrong = core.json_decode(text)
-  if type(config) ~= "table" then return nil, ("%s: %s"):format(name, wrong or "an object is expected"), "parse" end
+  if type(config) ~= "table" then return nil, ("%s: %s"):format(name, wrong or "expected an object"), "parse" end
   local made, why, code = failure.caught("parse", function()
     local list = queues_of(config)
     local graph = machine_of(config, name)

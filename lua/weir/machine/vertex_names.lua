@@ -65,7 +65,7 @@ function M.find(graph, x)
   local all = {}
   if type(x) == "string" and x:find "=" then return graph:find(x) end
   local terms = type(x) == "string" and tables.collect(x:gmatch "%S+") or x
-  if type(terms) ~= "table" or #terms == 0 then return nil, "a name such as node3 or node[0-3] is expected" end
+  if type(terms) ~= "table" or #terms == 0 then return nil, "expected a name such as node3 or node[0-3]" end
   for _, term in ipairs(terms) do
     local found, why
     if type(term) == "string" then found, why = find_term(graph, term) else found, why = M.find(graph, term) end

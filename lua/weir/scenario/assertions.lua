@@ -42,7 +42,7 @@ local function number(t) return t == math.huge and "for ever" or ("%.14g"):forma
 
 local function jobs_in(list, what)
   local handles = job.list(list)
-  if not handles or #handles == 0 then misuse("assert.%s: a job is expected", what) end
+  if not handles or #handles == 0 then misuse("assert.%s: expected a job", what) end
   local _, s = job.of(handles[1])
   s:settle()
   return handles, s
@@ -50,7 +50,7 @@ end
 
 local function one_job(x, what)
   local handles, s = jobs_in({ x }, what)
-  if #handles ~= 1 then misuse("assert.%s: one job is expected", what) end
+  if #handles ~= 1 then misuse("assert.%s: expected one job", what) end
   return job.of(handles[1]), s
 end
 
@@ -99,7 +99,7 @@ end
 local function check_time(name, field, wanted)
   CHECK[name] = function(args)
     local one, s = one_job(args[1], name)
-    if type(args[2]) ~= "number" then misuse("assert.%s: a job and a time are expected", name) end
+    if type(args[2]) ~= "number" then misuse("assert.%s: expected a job and a time", name) end
     local at = one[field]
     local found = at and ("did at %s s"):format(number(at)) or picture.tell(s, one)
     return verdict(at == instant.of(args[2]), job.title(one), ("%s at %s s"):format(wanted, number(args[2])), found, s)
@@ -116,7 +116,7 @@ local OPERATORS = {
 
 local function compare(name, a, operator, b)
   local f = OPERATORS[operator]
-  if not f or type(b) ~= "number" then misuse('assert.%s: an operator and a number are expected: ">=", 0.9', name) end
+  if not f or type(b) ~= "number" then misuse('assert.%s: expected an operator and a number: ">=", 0.9', name) end
   return f(a, b)
 end
 
@@ -187,7 +187,7 @@ end
 
 function CHECK.holds(args)
   local one, s = one_job(args[1], "holds")
-  if type(args[2]) ~= "table" then misuse("assert.holds: a job and units are expected: { core = 8 }") end
+  if type(args[2]) ~= "table" then misuse("assert.holds: expected a job and units: { core = 8 }") end
   local record, ok, wanted, is = s.ledger.open[one], true, {}, {}
   for i, type in ipairs(tables.keys(args[2])) do
     local has = 0
@@ -240,7 +240,7 @@ end
 
 function CHECK.never_over(args)
   local s, limit, type, filter = scenario_in(args, "never_over")
-  if math.type(limit) == nil then misuse('assert.never_over: a number and a type are expected: 8, "core"') end
+  if math.type(limit) == nil then misuse('assert.never_over: expected a number and a type: 8, "core"') end
   local most, at = s:peak(type, filter)
   type = type or s.sim.type
   return verdict(most <= limit, whose(filter or {}), ("never be over %d %s"):format(limit, type),

@@ -91,7 +91,7 @@ end
 local function granularity_of(s, opts)
   local text = opts.granularity or M.defaults.granularity
   if text == nil then return nil end
-  if type(text) ~= "string" then fail("scenario: granularity: a type such as rack is expected, got %s", type(text)) end
+  if type(text) ~= "string" then fail("scenario: granularity: expected a type such as rack, got %s", type(text)) end
   local found, why = engines.granularity(s.graph, text)
   return found or fail("scenario: granularity: %s", why)
 end
@@ -113,7 +113,7 @@ end
 local follow
 
 local function new(opts)
-  if type(opts) ~= "table" then fail "scenario: a table is expected, { machine = ..., policy = ..., queue = ... }" end
+  if type(opts) ~= "table" then fail "scenario: expected a table, { machine = ..., policy = ..., queue = ... }" end
   check_keys(opts, OPTIONS, "scenario")
   local source = blame.source()
   local s = setmetatable({ requests = setmetatable({}, { __mode = "k" }), random = random.new(opts.seed or 1), source = source,
@@ -140,7 +140,7 @@ function S:settle()
   local later = self.unplanned
   if later then
     self.unplanned = nil
-    fail("s:at(%.14g)%s: an action is expected, such as s:at(%.14g):down \"node3\"; s:to moves the clock", later.time,
+    fail("s:at(%.14g)%s: expected an action, such as s:at(%.14g):down \"node3\"; s:to moves the clock", later.time,
       rawget(later, "place"), later.time)
   end
   if not self.acting then self.sim:settle() end
@@ -150,7 +150,7 @@ end
 function S:now() return self.sim.now end
 
 local function check_time(t, what)
-  if type(t) ~= "number" or t ~= t then fail("%s: a number of seconds is expected", what) end
+  if type(t) ~= "number" or t ~= t then fail("%s: expected a number of seconds", what) end
   if t > FAR then fail("%s: %g seconds: the clock ends at %g seconds", what, t, FAR) end
 end
 
@@ -240,14 +240,14 @@ local JOB = { request = true, lasts = true, estimate = true, at = true, user = t
 local function jobs_of(x, what)
   if x == nil then return nil end
   local handles = job.list(x)
-  if not handles then fail("%s: a job or a list of jobs is expected", what) end
+  if not handles then fail("%s: expected a job or a list of jobs", what) end
   for i, handle in ipairs(handles) do handles[i] = job.of(handle) end
   return handles
 end
 
 local function read_job(s, spec)
   if type(spec) == "string" or type(spec) == "table" and spec.resources then spec = { spec } end
-  if type(spec) ~= "table" then fail("s:submit: a shape or a table is expected, { \"slot=1/node\", lasts = 100 }") end
+  if type(spec) ~= "table" then fail("s:submit: expected a shape or a table, { \"slot=1/node\", lasts = 100 }") end
   check_keys(spec, JOB, "s:submit")
   local ok, wrong = about.check(about.of(spec))
   if not ok then fail("s:submit: %s", wrong) end
@@ -296,8 +296,8 @@ function S:submit(spec)
   if read.singleton and not read.name then fail("s:submit: a singleton needs a name") end
   if limit and not count then fail("s:submit: limit: only an array has one") end
   if not count then return submit_one(self, text, read) end
-  if math.type(count) ~= "integer" or count < 1 then fail("s:submit: array: a count from 1 on is expected") end
-  if limit and (math.type(limit) ~= "integer" or limit < 1) then fail("s:submit: limit: a count from 1 on is expected") end
+  if math.type(count) ~= "integer" or count < 1 then fail("s:submit: array: expected a count from 1 on") end
+  if limit and (math.type(limit) ~= "integer" or limit < 1) then fail("s:submit: limit: expected a count from 1 on") end
   return submit_array(self, text, read, count, limit)
 end
 

@@ -104,7 +104,7 @@ end
 -- ---- reading --------------------------------------------------------------------------------------------------------
 
 local function list_of(x, name)
-  if type(x) ~= "table" then error(("a job's %s: a job or a list of jobs is expected"):format(name), 4) end
+  if type(x) ~= "table" then error(("a job's %s: expected a job or a list of jobs"):format(name), 4) end
   return x.state and { x } or x
 end
 
@@ -146,7 +146,7 @@ local function entry_of(sim, scheme, value)
     return { scheme, leader }
   elseif scheme == "begin-time" then
     local t = tonumber(value)
-    if not t then return nil, ('begin-time: a time is expected, not "%s"'):format(value) end
+    if not t then return nil, ('begin-time: expected a time, not "%s"'):format(value) end
     return { scheme, instant.of(t) }
   elseif scheme == "singleton" then
     return { scheme }

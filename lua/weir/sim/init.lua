@@ -279,7 +279,7 @@ end
 
 local function number_of(value, default, what)
   if value == nil then return default end
-  if type(value) ~= "number" or value ~= value or value < 0 then error("a job's " .. what .. ": a number from 0 on is expected", 3) end
+  if type(value) ~= "number" or value ~= value or value < 0 then error("a job's " .. what .. ": expected a number from 0 on", 3) end
   return value
 end
 

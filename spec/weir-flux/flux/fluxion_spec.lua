@@ -50,7 +50,7 @@ describe("a request to Fluxion", function()
   local WRONG = {
     { "find", { criteria = "nonsense" }, "invalid criteria", "invalid" },
     { "find", { criteria = "jobid-alloc=18446744073709551616" }, "Invalid argument", "invalid" },
-    { "find", {}, "criteria: a text", "invalid" },
+    { "find", {}, "criteria: expected a text", "invalid" },
     { "find", { criteria = "status=up", format = "x" }, 'no format "x"', "invalid" },
     { "info", { jobid = 7 }, "no resources", "unknown" }, { "info", { jobid = "x" }, "no resources", "unknown" },
     { "ns-info", { rank = 0, ["type-name"] = "core", id = 9 }, "there is no core9 on rank 0", "invalid" },
@@ -64,12 +64,12 @@ describe("a request to Fluxion", function()
     { "set_status", { resource_path = "/cluster0/n0", status = "foo" }, "unrecognized status", "invalid" },
     { "match", { cmd = "nonsense", jobspec = JOBSPEC }, "no command nonsense", "invalid" },
     { "match", { cmd = "without_allocating", jobspec = (JOBSPEC:gsub('"core"', '"gizmo"')) }, "of the type gizmo", "invalid" },
-    { "match", { cmd = "allocate", jobspec = JOBSPEC }, "jobid: a number", "invalid" },
+    { "match", { cmd = "allocate", jobspec = JOBSPEC }, "jobid: expected a number", "invalid" },
     { "match", { cmd = "allocate", jobid = 1, jobspec = JOBSPEC }, "there is a job 1 already", "invalid" },
     { "match", { cmd = "without_allocating", jobspec = "{" }, "", "invalid" },
     { "cancel", { jobid = 1 }, "flux cancel", "rejected" }, { "cancel", { jobid = 7 }, "no resources", "unknown" },
-    { "cancel", {}, "no resources", "unknown" }, { "update", { R = "{}" }, "jobid: a number", "invalid" },
-    { "update", { jobid = 1, R = "{}" }, "there is a job 1", "invalid" }, { "update", { jobid = 7 }, "R: a text", "invalid" },
+    { "cancel", {}, "no resources", "unknown" }, { "update", { R = "{}" }, "jobid: expected a number", "invalid" },
+    { "update", { jobid = 1, R = "{}" }, "there is a job 1", "invalid" }, { "update", { jobid = 7 }, "R: expected a text", "invalid" },
     { "update", { jobid = 7, R = "{" }, "R", "invalid" }, { "partial-cancel", { jobid = 2, R = "{}" }, "flux cancel", "rejected" },
     { "add_subgraph", {}, "subgraph", "invalid" }, { "add_subgraph", { subgraph = "{}" }, "", "invalid" },
     { "remove_subgraph", { subgraph_path = "" }, "Couldn't find ''", "unknown" },
@@ -94,7 +94,7 @@ describe("a request to Fluxion", function()
   end)
 
   it("that is no object is refused", function()
-    assert.same({ nil, "an object is expected", "invalid" }, { busy().service:fluxion("7", "sched-fluxion-resource.find") })
+    assert.same({ nil, "expected an object", "invalid" }, { busy().service:fluxion("7", "sched-fluxion-resource.find") })
   end)
 
   it("tells the status as three sets", function()

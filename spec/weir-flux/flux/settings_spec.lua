@@ -19,7 +19,7 @@ describe("settings of the scheduler", function()
 
   for text, expected in pairs {
     ["slice=0"] = "a time above 0", ["slice=5h"] = "a time above 0", ["queue-depth=0"] = "unlimited or a number",
-    ["polcy=low"] = 'there is no option "polcy"', low = "NAME=VALUE is expected", ["annotate=maybe"] = "true, false",
+    ["polcy=low"] = 'there is no option "polcy"', low = "expected NAME=VALUE", ["annotate=maybe"] = "true, false",
     ["R-format=jgf"] = "auto, rv1, rv1_nosched",
   } do
     it("refuses " .. text, function() assert.matches(expected, select(2, settings.read({ text }, {})), 1, true) end)

@@ -317,7 +317,7 @@ describe("flux weir shadow", function()
   for _, case in ipairs {
     { "a queue policy that is not there", { "queue=nonsense" }, "nonsense" },
     { "a placement policy that is not there", { "policy=nonsense" }, "nonsense" },
-    { "another word", { "slice=1" }, "policy=NAME or queue=NAME is expected" },
+    { "another word", { "slice=1" }, "expected policy=NAME or queue=NAME" },
     { "a file that cannot be compiled", { "queue=/none/mine.lua" }, "mine.lua", { ["/none/mine.lua"] = "return {" } },
   } do
     it("refuses " .. case[1], function()

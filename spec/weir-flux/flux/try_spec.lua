@@ -56,8 +56,8 @@ describe("flux weir try", function()
   end)
 
   for _, case in ipairs {
-    { { "queue=nonsense" }, "nonsense" }, { { "policy=nonsense" }, "nonsense" }, { { "slice=1" }, "policy=NAME or queue=NAME is expected" },
-    { {}, "policy=NAME or queue=NAME is expected" },
+    { { "queue=nonsense" }, "nonsense" }, { { "policy=nonsense" }, "nonsense" }, { { "slice=1" }, "expected policy=NAME or queue=NAME" },
+    { {}, "expected policy=NAME or queue=NAME" },
   } do
     it("refuses: " .. (case[1][1] or "nothing"), function()
       local text, why = try(queue_of "fcfs", case[1])

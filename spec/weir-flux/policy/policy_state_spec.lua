@@ -169,7 +169,7 @@ describe("the state of a policy", function()
 
   local WRONG = {
     { "{ n = print }", "n: a state has booleans, numbers, texts and tables of these, not a function" },
-    { "{ 1 }", "names of fields are expected" }, { "7", "table expected, got number" },
+    { "{ 1 }", "expected names of fields" }, { "7", "table expected, got number" },
     { "{ a = { [true] = 1 } }", "the keys of a state are texts, or the numbers of a list" },
     { "{ n = 0/0 }", "n" }, { "{ s = ('x'):rep(20000) }", "at most 16384 are possible" },
   }

@@ -130,7 +130,7 @@ describe("the state of a queue policy", function()
 
   for what, case in pairs {
     ["a function"] = { "state = { f = print }", "field 'state': f: a state has booleans, numbers, texts and tables of these" },
-    ["a list"] = { "state = { 1 }", "field 'state': names of fields are expected" },
+    ["a list"] = { "state = { 1 }", "field 'state': expected names of fields" },
     ["no table"] = { "state = 7", "field 'state': table expected, got number" },
     ["nothing that changes it"] = { "state = { n = 0 }", "field 'state': the hooks that change it are started and finished", true },
     ["too much"] = { "state = { s = ('x'):rep(100000), t = ('x'):rep(1000000) }", "" },

@@ -58,7 +58,7 @@ describe("simulators with a granularity [G10][RFC4a:87]", function()
   for _, row in ipairs {
     { "rak", "scenario: granularity: there is no type and no hierarchy 'rak' %(did you mean \"rack\"%?%)" },
     { "containment:rak", "there is no type 'rak'" }, { "power:rack", "there is no hierarchy 'power'" },
-    { 7, "granularity: a type such as rack is expected, got number" },
+    { 7, "granularity: expected a type such as rack, got number" },
   } do
     it("refuse a granularity: " .. row[1], function()
       local ok, why = pcall(scenario, { machine = "cluster:1 rack:2 node:2", granularity = row[1] })

@@ -50,7 +50,7 @@ describe("flux jobs --json", function()
     local said = {}
     for i, reason in ipairs(t.reasons) do said[i] = ("%d:%d %s"):format(reason.line, reason.count, reason.text) end
     assert.same({ "2:1 still waiting", "3:1 cancelled before they started", "4:1 still running: how long they run is not known" }, said)
-    assert.same({ line = 5, text = "t_submit: a number is expected", malformed = true }, t.problems[1])
+    assert.same({ line = 5, text = "t_submit: expected a number", malformed = true }, t.problems[1])
   end)
 end)
 

@@ -102,8 +102,8 @@ describe("a trace", function()
   end
 
   for line, why in pairs {
-    ["1 2 3"] = "18 numbers are expected, there are 3", ["1 x" .. (" -1"):rep(16)] = '"x" is no number', ["\0\1\2"] = "is no number",
-    ["1 -5 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "submitted at -5: a time from 0 on is expected",
+    ["1 2 3"] = "expected 18 numbers, found 3", ["1 x" .. (" -1"):rep(16)] = '"x" is no number', ["\0\1\2"] = "is no number",
+    ["1 -5 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "submitted at -5: expected a time from 0 on",
     ["1 -1 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "no submit time",
     ["1 0 0 5 4 -1 -1 2.5 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "2.5 processors: expected a whole number",
     ["1 1e300 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "is more than",
@@ -193,8 +193,8 @@ describe("a trace", function()
 
   it("names a malformed field as the trace does", function()
     for path, text in pairs {
-      [file("w.csv", "submit,Run Time,procs\n1,x,1\n")] = 'Run Time: a number is expected, not "x"',
-      [file("w.jsonl", '{"submit":1,"runtime":1,"procs":1,"account":true}\n')] = "account: a text or a number is expected",
+      [file("w.csv", "submit,Run Time,procs\n1,x,1\n")] = 'Run Time: expected a number, not "x"',
+      [file("w.jsonl", '{"submit":1,"runtime":1,"procs":1,"account":true}\n')] = "account: expected a text or a number",
     } do
       local _, t = read_all(path)
       assert.truthy(t.problems[1].text:find(text, 1, true), t.problems[1].text)
@@ -440,7 +440,7 @@ describe("a log says", function()
 
   for _, row in ipairs {
     { "a number with a letter in it", "1 0 -1 5x 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1", '"5x" is no number' },
-    { "a number missing", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1", "there are 17" },
+    { "a number missing", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1", "found 17" },
     { "not a number", "1 nan -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1", '"nan" is no number' },
     { "no number at all", "hello", '"hello" is no number' },
   } do
@@ -652,7 +652,7 @@ describe("weir replay", function()
     local bad = file("bad2.swf", "1 2 3\n" .. swf({ 1, 0, -1, 1 }, { 2, 0, 5, 99 }, { 3, 0, 5, 1 }))
     local r = weir_replay(bad)
     assert.equal(0, r.status)
-    assert.matches("bad2.swf:1: 18 numbers are expected, there are 3; skipped", r.err, 1, true)
+    assert.matches("bad2.swf:1: expected 18 numbers, found 3; skipped", r.err, 1, true)
     assert.matches("bad2.swf:2: it has no run time; left out", r.err, 1, true)
     assert.matches("1 malformed line skipped, 1 job left out", r.err, 1, true)
     assert.matches("job 2: the request can never be met on these resources; refused\n", r.err, 1, true)
@@ -690,7 +690,7 @@ describe("weir replay", function()
   it("takes no file of which no line makes sense", function()
     local r = weir_replay(file("none.swf", "1 2 3\n4 5\n"))
     assert.equal(2, r.status)
-    assert.matches("none.swf: no line of it makes sense as swf; line 1: 18 numbers are expected, there are 3\n", r.err, 1, true)
+    assert.matches("none.swf: no line of it makes sense as swf; line 1: expected 18 numbers, found 3\n", r.err, 1, true)
   end)
 
   it("says of a damaged file what is wrong, and gzip says nothing besides", function()

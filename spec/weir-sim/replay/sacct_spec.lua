@@ -89,8 +89,8 @@ local WRONG = {
   { "a state that is none", line { State = "COMPLETD" }, 'State: "COMPLETD" is no state of a job %(did you mean "COMPLETED"%?%)' },
   { "a time that is none", line { Start = "noon" }, 'Start: "noon" is no time' },
   { "an end before the start", line { End = "2024-03-01T11:00:00", Elapsed = "" }, "it ends 4200 s before it starts: a clock went back" },
-  { "a line that is cut off", "7|2024-03-01T12:00:00|2024\n", "17 fields are expected, there are 3: the line is cut off" },
-  { "a bar in a name", line { User = "a|b" }, '17 fields are expected, there are 18: a name with "|" in it%?' },
+  { "a line that is cut off", "7|2024-03-01T12:00:00|2024\n", "expected 17 fields, found 3: the line is cut off" },
+  { "a bar in a name", line { User = "a|b" }, 'expected 17 fields, found 18: a name with "|" in it%?' },
 }
 
 describe("times", function()

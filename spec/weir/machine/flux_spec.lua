@@ -30,11 +30,11 @@ local WRONG = {
   { "of cores that are none", '{"resource":{"config":[{"hosts":"a","cores":"x"}]}}', "^config.json: resource.config%[1%].cores: " },
   { "of a time that is none",
     '{"resource":{"config":[{"hosts":"a","cores":"0"}]},"queues":{"q":{"policy":{"limits":{"duration":"soon"}}}}}',
-    '^config.json: queues.q.policy.limits.duration: "soon": a duration such as "30m"' },
+    '^config.json: queues.q.policy.limits.duration: "soon": expected a duration such as "30m"' },
   { "of a virtual queue without its parent", '{"resource":{"config":[{"hosts":"a","cores":"0"}]},"queues":{"q":{"parent":"p"}}}',
     '^config.json: queues.q.parent: there is no queue "p"' },
   { "of queues that are none", '{"resource":{"config":[{"hosts":"a","cores":"0"}]},"queues":{"q":7}}',
-    "^config.json: queues.q: a table is expected, not a number" },
+    "^config.json: queues.q: expected a table, not a number" },
 }
 
 describe("the configuration of a Flux instance", function()

@@ -182,7 +182,7 @@ at 0 s, policy low, queue easy
     s:at(100)
     local ok, why = pcall(s.to, s, 200)
     assert.is_false(ok)
-    assert.matches("s:at%(100%) in line %d+: an action is expected", why)
+    assert.matches("s:at%(100%) in line %d+: expected an action", why)
   end)
 
   it("takes a graph without changing it", function()
@@ -274,30 +274,30 @@ at 0 s, policy low, queue easy
 
   local wrong = {
     { "scenario: there is no 'polcy' (did you mean \"policy\"?)", function() scenario { polcy = "low" } end },
-    { "scenario: a table is expected", function() scenario "node:4" end },
+    { "scenario: expected a table", function() scenario "node:4" end },
     { "scenario: machine: no-such.json", function() scenario { machine = "no-such.json" } end },
     { "there is no queue policy \"esay\" (did you mean \"easy\"?)", function() scenario { queue = "esay" } end },
     { "scenario: no policy", function() scenario { policy = "lwo" } end },
     { "s:submit: what does it ask for?", function() s:submit { lasts = 3 } end },
     { "s:submit: there is no 'last' (did you mean \"lasts\"?)", function() s:submit { "slot=1/node", last = 3 } end },
     { "s:submit: ", function() s:submit "slot=" end },
-    { "array: a count from 1 on", function() s:submit { "slot=1/node", array = 0 } end },
-    { "after: a job or a list of jobs is expected", function() s:submit { "slot=1/node", after = "long" } end },
+    { "array: expected a count from 1 on", function() s:submit { "slot=1/node", array = 0 } end },
+    { "after: expected a job or a list of jobs", function() s:submit { "slot=1/node", after = "long" } end },
     { 'there is no "node8" on this machine', function() s:down "node[7-9]" end },
     { '"" names no', function() s:find {} end, "a name such as node3" },
     { "s:down: the jobs there run on", function() s:down("node0", "flail") end },
     { "s:fail: first (job 2) is pending", function() s:fail(first) end },
-    { "s:cancel: a job or a list of jobs is expected", function() s:cancel "long" end },
+    { "s:cancel: expected a job or a list of jobs", function() s:cancel "long" end },
     { "s:advance: time does not run backwards", function() s:advance(-1) end },
     { "s:to: it is 10 s already", function() s:to(10):to(9) end },
     { "s:shrink: long (job 1): ", function() s:shrink(long, "node7") end },
     { "s:remove: ", function() s:remove "node0" end },
     { "a job has no 'stat'", function() return long.stat end },
     { "a job of a scenario can only be looked at", function() long.state = "done" end },
-    { "assert.running: a job is expected", function() assert.running "long" end },
+    { "assert.running: expected a job", function() assert.running "long" end },
     { "assert.placed: there is no \"nod\"", function() assert.placed(long, "nod") end },
-    { "assert.waited: an operator and a number are expected", function() assert.waited(long, "=", 3) end },
-    { "assert.utilisation: an operator", function() assert.utilisation(0.9) end },
+    { "assert.waited: expected an operator and a number", function() assert.waited(long, "=", 3) end },
+    { "assert.utilisation: expected an operator", function() assert.utilisation(0.9) end },
     { "a scenario has no method 'dwon' (did you mean \"down\"?)", function() s:at(5):dwon "node0" end },
   }
   for _, case in ipairs(wrong) do

@@ -51,7 +51,7 @@ local function with_defaults(values, defaults) return tables.update(tables.copy(
 local function number(values, key, place, name)
   if not values[key] then return nil end
   local n = lines.whole(values[key], place, name)
-  if n < 1 then fail(place, "%s=%s: 1 or more is expected", name, values[key]) end
+  if n < 1 then fail(place, "%s=%s: expected 1 or more", name, values[key]) end
   local many = bounds.processors(n)
   if many then fail(place, "%s=%s: %s", name, values[key], many) end
   return n
@@ -66,7 +66,7 @@ local function shape_of(values, place)
   local cpus = number(values, values.cpus and "cpus" or "procs", place, "CPUs")
   local sockets = number(values, "sockets", place, "Sockets")
   local each = number(values, "socketsperboard", place, "SocketsPerBoard")
-  if sockets and each then fail(place, "Sockets and SocketsPerBoard: one of them is expected") end
+  if sockets and each then fail(place, "Sockets and SocketsPerBoard: expected one of them") end
   if not sockets and (boards or each) then sockets = (boards or 1) * (each or 1) end
   local one = (cores or 1) * (threads or 1)
   if not sockets and cpus and (boards or 1) == 1 then sockets = math.max(cpus // one, 1) end
@@ -76,7 +76,7 @@ local function shape_of(values, place)
   local total = sockets * one
   cpus = cpus or total
   if cpus ~= total and cpus ~= sockets * (cores or 1) and cpus ~= sockets then
-    fail(place, "CPUs=%d does not match %d %s of %d %s with %d %s: %d or %d is expected", cpus, sockets, sockets == 1 and "socket" or
+    fail(place, "CPUs=%d does not match %d %s of %d %s with %d %s: expected %d or %d", cpus, sockets, sockets == 1 and "socket" or
       "sockets", cores or 1, (cores or 1) == 1 and "core" or "cores", threads or 1, (threads or 1) == 1 and "thread" or "threads",
       total, sockets * (cores or 1))
   end
@@ -91,7 +91,7 @@ local function state_of(text, place)
   if word == "future" then return "future" end
   local state = STATES[word]
   if not state then
-    fail(place, "State=%s: CLOUD, DOWN, DRAIN, FAIL, FAILING, FUTURE or UNKNOWN is expected%s", text,
+    fail(place, "State=%s: expected CLOUD, DOWN, DRAIN, FAIL, FAILING, FUTURE or UNKNOWN%s", text,
       suggest.hint(word, { "cloud", "down", "drain", "fail", "failing", "future", "unknown" }))
   end
   return state
@@ -135,7 +135,7 @@ local function duration(values, key, place, name)
   local text = values[key]
   if not text or text:upper() == "NONE" then return nil end
   local seconds = lines.duration(text)
-  if not seconds then fail(place, '%s=%s: a time such as 60, 1-00:00:00 or UNLIMITED is expected', name, text) end
+  if not seconds then fail(place, '%s=%s: expected a time such as 60, 1-00:00:00 or UNLIMITED', name, text) end
   return seconds < math.huge and seconds or nil
 end
 
@@ -164,7 +164,7 @@ local function add_partition(build, values, keys, place)
   for _, name in ipairs(lines.items(values.partitionname)) do
     if build.queues_by_name[name] then fail(place, "PartitionName=%s: the partition is described already", name) end
     local state = QUEUE_STATES[(values.state or "UP"):lower()]
-    if not state then fail(place, "State=%s: UP, DOWN, DRAIN or INACTIVE is expected", values.state) end
+    if not state then fail(place, "State=%s: expected UP, DOWN, DRAIN or INACTIVE", values.state) end
     local share = (values.oversubscribe or values.shared or "NO"):upper()
     local queue = { name = name, place = place, nodes = values.nodes or "", state = state,
       default = (values.default or "NO"):upper() == "YES" or nil, exclusive = share:find "^EXCLUSIVE" and true or nil,
@@ -237,8 +237,8 @@ end
 local function add_switch(build, values, _, place)
   for _, name in ipairs(lines.hosts(values.switchname, place, "SwitchName")) do
     if build.switches_by_name[name] then fail(place, "SwitchName=%s: the switch is described already", name) end
-    if values.nodes and values.switches then fail(place, "SwitchName=%s: Nodes or Switches is expected, not both", name) end
-    if not (values.nodes or values.switches) then fail(place, "SwitchName=%s: Nodes or Switches is expected", name) end
+    if values.nodes and values.switches then fail(place, "SwitchName=%s: expected Nodes or Switches, not both", name) end
+    if not (values.nodes or values.switches) then fail(place, "SwitchName=%s: expected Nodes or Switches", name) end
     local switch = { name = name, place = place, nodes = values.nodes, switches = values.switches }
     build.switches[#build.switches + 1], build.switches_by_name[name] = switch, switch
   end
@@ -281,7 +281,7 @@ end
 
 local function take(build, line, place)
   local first = line:match "^%s*([%w_]+)%s*="
-  if not first then fail(place, 'Key=Value is expected, not "%s"', (line:match "^%s*(%S*)"):sub(1, 40)) end
+  if not first then fail(place, 'expected Key=Value, not "%s"', (line:match "^%s*(%S*)"):sub(1, 40)) end
   first = first:lower()
   for _, kind in ipairs(KINDS) do
     if kind[1] == first then
@@ -313,7 +313,7 @@ function M.read(text, file)
   local build = { nodes = {}, by_name = {}, queues = {}, queues_by_name = {}, sets = {}, down = {}, switches = {}, future = {},
     switches_by_name = {}, settings = {} }
   lines.each(text, file, function(line, place) take(build, line, place) end)
-  if #build.nodes == 0 then failure.raise(file .. ": no line describes a node: NodeName=... is expected", "parse") end
+  if #build.nodes == 0 then failure.raise(file .. ": no line describes a node: expected NodeName=...", "parse") end
   if file ~= "<stdin>" and file ~= "<string>" then
     beside(file, "topology.conf", function(line, place) take(build, line, place) end)
     local records = {}

@@ -70,7 +70,7 @@ function M.pairs(line, place)
   local values, keys, at = {}, {}, line:match "^%s*()"
   while at <= #line do
     local key, behind = line:match("^([%w_]+)%s*=%s*()", at)
-    if not key then M.fail(place, 'Key=Value is expected, not "%s"', (line:match("^%S*", at):sub(1, 40))) end
+    if not key then M.fail(place, 'expected Key=Value, not "%s"', (line:match("^%S*", at):sub(1, 40))) end
     local value
     value, behind = value_at(line, behind, place)
     keys[#keys + 1], values[key:lower()] = key, value
@@ -89,7 +89,7 @@ M.beside = beside
 local function include(name, place, f, depth, entries)
   if depth >= DEPTH then M.fail(place, "Include: more than %d files are included in each other", DEPTH) end
   local path = beside(place.file, name)
-  if name:find "[*?%[]" then M.fail(place, 'Include: "%s": the name of one file is expected, without * and ?', name) end
+  if name:find "[*?%[]" then M.fail(place, 'Include: "%s": expected the name of one file, without * and ?', name) end
   local text, why = files.read(path, "settings")
   if not text then M.fail(place, "Include: %s", why) end
   M.each(text, path, f, depth + 1, entries)
@@ -175,7 +175,7 @@ function M.whole(text, place, key, suffixes)
   local factor = suffix and (suffix == "" or suffixes) and FACTORS[suffix:lower()]
   local n = factor and math.tointeger(tonumber(digits))
   if not n or n > (1 << 62) // factor then
-    M.fail(place, '%s=%s: a whole number is expected%s', key, text, suffixes and ", with K, M, G or T behind it" or "")
+    M.fail(place, '%s=%s: expected a whole number%s', key, text, suffixes and ", with K, M, G or T behind it" or "")
   end
   return n * factor
 end

@@ -106,7 +106,7 @@ local function each_record(text, file, f)
     elseif record and line:find "%S" then
       record.parts[#record.parts + 1] = line
     elseif line:find "%S" then
-      lines.fail({ file = file, line = number }, 'NodeName= or PartitionName= is expected, not "%s"', line:sub(1, 40))
+      lines.fail({ file = file, line = number }, 'expected NodeName= or PartitionName=, not "%s"', line:sub(1, 40))
     end
   end
   ended()
@@ -140,7 +140,7 @@ function M.read(text, file)
       nodes[#nodes + 1] = node_of(record)
     end
   end)
-  if #nodes == 0 then failure.raise(file .. ": no record describes a node: NodeName=... is expected", "parse") end
+  if #nodes == 0 then failure.raise(file .. ": no record describes a node: expected NodeName=...", "parse") end
   join(nodes, queues, by_name)
   return { name = "cluster", nodes = nodes, queues = queues, switches = {}, consumption = { unit = "core" } }
 end
