@@ -238,7 +238,7 @@ static void push_hook_names(lua_State *L, const struct policy *p)
         }
 }
 
-static void add_type(lua_State *L, const char *name, size_t len)
+static void add_name(lua_State *L, const char *name, size_t len)
 {
     lua_pushlstring(L, name, len);
     lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
@@ -251,15 +251,36 @@ static void push_types(lua_State *L, const struct policy_spec *spec)
     for (uint32_t i = 0; i < spec->norder; i++) {
         const char *at = spec->order[i] + (spec->order[i][0] == '-'), *dot = strchr(at, '.');
         if (dot && strncmp(at, "properties.", 11) != 0)
-            add_type(L, at, (size_t)(dot - at));
+            add_name(L, at, (size_t)(dot - at));
     }
     for (uint32_t i = 0; i < spec->nexclusive; i++)
-        add_type(L, spec->exclusive[i], strlen(spec->exclusive[i]));
+        add_name(L, spec->exclusive[i], strlen(spec->exclusive[i]));
     for (uint32_t i = 0; i < spec->nlocality; i++)
-        add_type(L, spec->locality[i], strlen(spec->locality[i]));
+        add_name(L, spec->locality[i], strlen(spec->locality[i]));
     for (uint32_t i = 0; i < spec->ndescend; i++)
         if (strncmp(spec->descend[i], "tags.", 5) != 0)
-            add_type(L, spec->descend[i], strlen(spec->descend[i]));
+            add_name(L, spec->descend[i], strlen(spec->descend[i]));
+    for (const char *at = spec->choice.type; at && *at;) { /* the domains of "beside" are TYPE+TYPE */
+        size_t len = strcspn(at, "+");
+        add_name(L, at, len);
+        at += len + (at[len] == '+');
+    }
+}
+
+/* Pushes the properties that the order and the choice of a policy name. */
+static void push_properties(lua_State *L, const struct policy_spec *spec)
+{
+    const char *const chosen[] = {spec->choice.property, spec->choice.position};
+
+    lua_newtable(L);
+    for (uint32_t i = 0; i < spec->norder; i++) {
+        const char *at = strstr(spec->order[i], "properties.");
+        if (at)
+            add_name(L, at + 11, strlen(at + 11));
+    }
+    for (int i = 0; i < 2; i++)
+        if (chosen[i])
+            add_name(L, chosen[i], strlen(chosen[i]));
 }
 
 static bool is_static(const struct policy *p)
@@ -328,7 +349,8 @@ static const char *why_not(const struct policy *p, int hook, const struct policy
  * @field uncached_prune: string? -- Why the answers of prune are not remembered; nil where they are, or without prune.
  * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
  *   without an error, and for a table.
- * @field types: string[] -- The types of vertices that order, exclusive, locality and descend name.
+ * @field types: string[] -- The types of vertices that order, exclusive, locality, descend and select name.
+ * @field properties: string[] -- The properties that order and select name.
  * @field static: boolean -- Whether no function of the policy is called: a policy of rules only.
  * @field order: string[]? -- The words of the order of a policy that is an order and nothing else, none for a policy
  *   that prefers nothing; nil for any other policy.
@@ -380,6 +402,8 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         lua_pushboolean(L, p->sandbox.S != NULL);
     else if (strcmp(key, "types") == 0)
         push_types(L, &p->spec);
+    else if (strcmp(key, "properties") == 0)
+        push_properties(L, &p->spec);
     else if (strcmp(key, "static") == 0)
         lua_pushboolean(L, is_static(p));
     else if (strcmp(key, "order") == 0)
@@ -393,10 +417,10 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
 
 static int policy_index(lua_State *L)
 {
-    static const char *const fields[] = {"name",      "doc",     "version",   "label",   "hash",     "source",
-                                         "path",      "origin",  "state_key", "options", "hooks",    "parts",
-                                         "budget",    "order",   "sandboxed", "static",  "uncached", "uncached_prune",
-                                         "traceback", "overran", "profile",   "types",   NULL};
+    static const char *const fields[] = {"name",      "doc",     "version",   "label",   "hash",       "source",
+                                         "path",      "origin",  "state_key", "options", "hooks",      "parts",
+                                         "budget",    "order",   "sandboxed", "static",  "uncached",   "uncached_prune",
+                                         "traceback", "overran", "profile",   "types",   "properties", NULL};
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
     const char *key = luaL_checkstring(L, 2);
 
@@ -405,7 +429,7 @@ static int policy_index(lua_State *L)
         return luaL_error(L,
                           "a policy has no field '%s'%s; it has name, doc, version, label, hash, source, path, origin, "
                           "state_key, options, hooks, parts, budget, overran, sandboxed, uncached, uncached_prune, "
-                          "static, order, types, traceback, profile",
+                          "static, order, types, properties, traceback, profile",
                           weirlua_quote(L, key), weirlua_hint(L, key, fields));
     return 1;
 }

@@ -80,9 +80,24 @@ local function types_named(p)
   return list
 end
 
+-- Notes properties that the policy names and no vertex of the machine has.
+local function check_properties(p, g, say)
+  if #p.properties == 0 then return end
+  local there = {}
+  for v in g:walk {} do
+    for name in pairs(v.properties) do there[name] = true end
+  end
+  for _, name in ipairs(p.properties) do
+    if not there[name] then
+      say("note", ("it names the property '%s', which no vertex of the machine has%s"):format(name,
+        suggest.hint(name, tables.keys(there))))
+    end
+  end
+end
+
 -- Notes types that the policy names and the machine lacks: on a machine of the user's all, on the small ones misspelt ones.
-local function check_types(p, machine, own, say)
-  local types, seen = machine():types(), {}
+local function check_types(p, g, own, say)
+  local types, seen = g:types(), {}
   for _, name in ipairs(types) do seen[name] = true end
   for _, name in ipairs(types_named(p)) do
     local hint = seen[name] and "" or suggest.hint(name, types)
@@ -194,7 +209,8 @@ function M.check(x, graph)
   local note, tell = notes_of(report, p, say)
   local first = try_all(p, tried, note, say)
   report.state = first and first[1].state
-  check_types(p, tried[1], graph, say)
+  check_types(p, tried[#tried](), graph, say)
+  if graph then check_properties(p, graph, say) end
   tell()
   if report.rejected > 0 and report.rejected == report.refused + report.matched then
     say("note", ("admit rejects all %d requests"):format(report.rejected))

@@ -1,5 +1,6 @@
 -- weir policy: the steps of a policy writer, from nothing to a tested policy.
 local core = require "weir.core"
+local library = require "weir"
 local weir_bin = os.getenv("WEIR_BIN") or "build/weir"
 
 local function quote(s) return "'" .. s:gsub("'", "'\\''") .. "'" end
@@ -109,6 +110,34 @@ describe("weir policy", function()
     it("check tells what was meant by " .. case[1], function()
       write(dir .. "/p.lua", ("return { name = 'p', evaluate = function(v, r) return %s end }"):format(case[1]))
       assert.is_truthy((weir("policy check " .. dir .. "/p.lua")):find(case[2], 1, true))
+    end)
+  end
+
+  -- {select, what check notes on the small machines, and on one of two racks}
+  for _, case in ipairs {
+    { '{ "fewest", group = "rak" }', "the type 'rak', of which the machine has no vertex (did you mean \"rack\"?)",
+      "the type 'rak', of which the machine has no vertex (did you mean \"rack\"?)" },
+    { '{ "one", group = "chassis" }', nil, "the type 'chassis', of which the machine has no vertex" },
+    { '{ "each", group = "racks.properties.row" }', "the type 'racks', of which the machine has no vertex (did you mean \"rack\"?)",
+      "the property 'row', which no vertex of the machine has (did you mean \"rows\"?)" },
+    { '{ "shortest", group = { property = "line" }, position = "place" }', nil,
+      "the property 'place', which no vertex of the machine has" },
+    { '{ "beside", domain = "numanode+sockt" }', "the type 'sockt', of which the machine has no vertex (did you mean \"socket\"?)",
+      "the type 'numanode', of which the machine has no vertex" },
+    { '{ "fewest", group = "rack" }' }, { '{ "one", group = "rack.properties.rows" }' },
+    { '{ "fewest", group = { subsystem = "network", type = "switch" } }', nil, "the type 'switch', of which the machine has no vertex" },
+  } do
+    it("check notes an unknown group: " .. case[1], function()
+      local path, machine = dir .. "/p.lua", dir .. "/rows.json"
+      write(path, ("return { select = %s }"):format(case[1]))
+      local g = assert(library.synthetic "cluster:1 rack:2 node:2 socket:1 core:4")
+      for rack in g:root():children() do rack.properties.rows = "1" end
+      assert(g:save(machine))
+      local text, own = weir("policy check " .. path), weir(("policy check -r %s %s"):format(machine, path))
+      assert.equal(case[2] and true, case[2] and text:find("note   it names " .. case[2], 1, true) and true, text)
+      assert.equal(case[3] and true, case[3] and own:find("note   it names " .. case[3], 1, true) and true, own)
+      if not case[2] then assert.is_nil(text:find("it names", 1, true)) end
+      if not case[3] then assert.is_nil(own:find("it names", 1, true)) end
     end)
   end
 
