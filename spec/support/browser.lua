@@ -1,5 +1,7 @@
 --- browser.lua - the state of a page in headless Chromium; `found` is false where no Chromium is installed.
 
+local core = require "weir.core"
+
 local M = {}
 
 local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
@@ -61,6 +63,27 @@ function M.visit(html, cases)
     list[#list + 1] = text
   end
   return seen, results
+end
+
+--- Returns how wide the contents of pages (texts) are where a page has `width` pixels: the width itself for a page that fits.
+function M.widths(pages, width)
+  local frames = {}
+  for i, html in ipairs(pages) do frames[i] = core.json_encode(html):gsub("<", "\\u003c") end
+  local _, dom = M.load(([[<body><pre></pre><script>
+    for (const html of [%s]) {
+      const frame = document.createElement("iframe");
+      frame.width = %d;
+      frame.height = 800;
+      frame.style.border = 0;
+      frame.srcdoc = html;
+      const told = document.createElement("p");
+      frame.onload = () => { told.textContent = frame.contentDocument.documentElement.scrollWidth; frame.remove(); };
+      document.querySelector("pre").append(told);
+      document.body.append(frame);
+    }</script></body>]]):format(table.concat(frames, ","), width))
+  local list = {}
+  for n in dom:gmatch "<p>(%d+)</p>" do list[#list + 1] = tonumber(n) end
+  return list
 end
 
 return M

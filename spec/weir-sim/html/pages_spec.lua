@@ -689,6 +689,78 @@ describe("a report", function()
   end)
 end)
 
+-- ---- the width of pages -------------------------------------------------------------------------------------------
+
+describe("a page", function()
+  -- Runs of two racks with many jobs, users with long names, and metrics.
+  local function runs_of(n)
+    local runs, jobs, moved = {}, {}, {}
+    for i = 1, 60 do
+      local own = { id = i, submit = i, start = 10 * i, finish = 10 * i + 9, resources = i % 2 .. "/0-3", user = "a_long_name_" .. i }
+      jobs[i], moved[i] = own, setmetatable({ start = 10 * i + 1 }, { __index = own })
+    end
+    for i = 1, n do
+      runs[i] = {
+        title = "conservative:depth=" .. i .. ", contiguous", jobs = i == 1 and jobs or moved, series = { load = { 0, 1, 300, 0.5 } },
+        machine = { type = "core", total = 8, per_rank = 4, nodes = { first = { 0, 4 }, names = { "node0", "node1" } },
+          racks = { first = { 0, 4 }, names = { "rack0", "rack1" } } },
+        metrics = { { name = "bounded slowdown, 95 %", value = 12345.6, better = "less" }, { name = "makespan", value = 2e6, unit = "s" } },
+      }
+    end
+    return runs
+  end
+
+  local FINDINGS = { title = "weir tune", sentences = { "a sentence of " .. ("many "):rep(30) .. "words" },
+    paste = "-q priority:" .. ("age_weight=1,"):rep(20) .. "x=1", notes = { "a note" },
+    tables = { { title = "Values", head = { "name", "before", "now", "difference" },
+      rows = { { ("a long name, "):rep(9), "12,345,678 s", "1 s", "-99.9 %" } } } } }
+
+  local PAGES = {
+    { "of a run", function() return assert(report.html(runs_of(1))) end },
+    { "of two runs", function() return assert(report.html(runs_of(2))) end },
+    { "of five runs", function() return assert(report.html(runs_of(5))) end },
+    { "of findings", function() return require("weir.html.report.findings").html(FINDINGS) end },
+    { "of a machine", function() return picture.html((busy(1))) end },
+  }
+
+  for _, width in ipairs { 400, 1400 } do
+    in_browser(("fits in %d pixels"):format(width), function()
+      local pages, expected, found = {}, {}, {}
+      for i, case in ipairs(PAGES) do pages[i], expected[i] = case[2](), ("%s: %d"):format(case[1], width) end
+      -- a scroll bar, if any, takes up to 15 pixels of the width
+      for i, wide in ipairs(browser.widths(pages, width)) do
+        found[i] = ("%s: %d"):format(PAGES[i][1], wide <= width and wide >= width - 15 and width or wide)
+      end
+      assert.same(expected, found)
+    end)
+  end
+
+  for _, n in ipairs { 1, 2, 5 } do
+    in_browser(("has one time axis for all charts, of %d runs"):format(n), function()
+      local _, told = browser.visit(assert(report.html(runs_of(n))), { { "", [=[
+        const places = ui.charts.concat(ui.gantts).map(({ canvas }) => {
+          const box = canvas.getBoundingClientRect();
+          return box.left + " " + box.width;
+        });
+        return places.length + " canvases, " + new Set(places).size + " place"]=] } })
+      -- four curves, a Gantt chart a run, and the differences from the first
+      assert.equal(("%d canvases, 1 place"):format(4 + n + n - 1), told[1])
+    end)
+  end
+
+  in_browser("has lines between racks that end at the right edge", function()
+    local _, told = browser.visit(assert(report.html(runs_of(1))), { { "", [=[
+      const c = ui.gantts[0].canvas, line = [];
+      drawRacks({ fillRect: (x, y, w, h) => line.push(x, x + w) }, runs[0], view, c.clientWidth - GUTTER, c.clientHeight - AXIS);
+      draw();
+      const pixels = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, found = new Set();
+      const soft = packed(theme.soft), all = new Uint32Array(pixels.buffer);
+      for (let y = 0; y < c.height - AXIS; y++) for (const x of [GUTTER, c.width - 1]) if (all[y * c.width + x] === soft) found.add(x);
+      return [line.join(" ") === GUTTER + " " + c.clientWidth, found.has(GUTTER), found.has(c.width - 1)].join(" ");]=] } })
+    assert.equal("true true true", told[1])
+  end)
+end)
+
 -- ---- ways in ------------------------------------------------------------------------------------------------------
 
 describe("weir show", function()

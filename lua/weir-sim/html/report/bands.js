@@ -114,14 +114,14 @@ function drawRows(c, run, view, h) {
     drawRow(c, flat || level ? unitName(run, unit) : grouped(unit), Math.max((unit - top + 0.5) * row, unit === 0 ? 6 : 0), h);
 }
 
-// Lines between racks, where they are high enough.
+// Lines between racks, where they are high enough, in a picture of `w` by `h` pixels right of the names.
 function drawRacks(c, run, view, w, h) {
   const level = run.levels.find((l) => l.name === "rack"), row = h / (view.r1 - view.r0) / run.total;
   if (!level || row * run.total / level.first.length < 8) return;
   c.fillStyle = theme.soft;
   for (const first of level.first) {
     const y = Math.round((first - view.r0 * run.total) * row);
-    if (first > 0 && y > 0 && y < h) c.fillRect(GUTTER, y - 1, w - GUTTER, 1);
+    if (first > 0 && y > 0 && y < h) c.fillRect(GUTTER, y - 1, w, 1);
   }
 }
 

@@ -141,23 +141,23 @@ function makeDifference(run, view) {
   return chart;
 }
 
-function addDifference(main, run, number) {
+function addDifference(charts, panels, run, number) {
   const d = data.differences[number], chart = makeDifference(run, view);
   ui.charts.push(chart);
   const counts = el("span", { class: "soft" }, "  of " + grouped(d.jobs) + " jobs in both, ",
     el("span", { class: "moved-value good" }, grouped(d.earlier) + " start earlier"), ", ",
     el("span", { class: "moved-value bad" }, grouped(d.later) + " later"), ", " + grouped(d.same) + " at the same time");
-  main.append(el("section", { class: "across" },
+  charts.append(el("section", {},
     el("h2", {}, swatch(runColour(run.number)), run.raw.title + " against " + runs[0].raw.title, counts), chart.canvas));
   listen(chart.canvas, false, (t) => [clockText(t)]);
-  if (d.better.length) main.append(panel(run.raw.title + ": what gained most", movedTable(run, d.better, true)));
-  if (d.worse.length) main.append(panel(run.raw.title + ": what lost most", movedTable(run, d.worse, false)));
+  if (d.better.length) panels.append(panel(run.raw.title + ": what gained most", movedTable(run, d.better, true)));
+  if (d.worse.length) panels.append(panel(run.raw.title + ": what lost most", movedTable(run, d.worse, false)));
 }
 
-function addPanels(main) {
+function addPanels(main, charts) {
   const panels = el("div", { class: "panels" }), spread = (name) => (run) => run.raw.spread[name];
   main.append(panels);
-  runs.slice(1).forEach((run, i) => comparable(run) && addDifference(panels, run, i + 1));
+  runs.slice(1).forEach((run, i) => comparable(run) && addDifference(charts, panels, run, i + 1));
   if (runs.every((run) => run.raw.spread.jobs === 0)) return;
   const area = (runs.find((run) => run.raw.spread.area > 0) || runs[0]).raw.spread.area, share = (row) => row.area / Math.max(1e-9, area);
   panels.append(panel("Waits: share of the jobs", barsOf(classNames(data.limits.waits, spanText), spread("waits"))),

@@ -320,18 +320,20 @@ function keysList() {
   return ui.keys;
 }
 
-// The first screen: sentences, charts beside the metrics, Gantt charts; below it how waits are spread, and who waited.
+// The first screen: sentences, charts next to the metrics, Gantt charts; below it how waits are spread, and who waited. All that
+// is drawn over time is in one column, so that a time is at one place in all charts.
 function build() {
   const main = el("main"), names = [...new Set(runs.flatMap((run) => [...run.series.keys()]))], table = metricsTable();
   const first = ["utilisation", "queue", data.waits].filter((name) => names.includes(name)), charts = el("div", { class: "charts" });
+  const more = el("div", { class: "charts" });
   document.body.append(el("header", {}, el("h1", {}, data.title), toolbar()), main);
   document.body.dataset.runs = runs.length;
   main.append(el("p", { id: "sentences" }, data.sentences.join(" ")), ui.found = el("section", { id: "found" }),
-    el("div", { class: "first" + (runs.length > 3 ? " many" : "") }, charts, table && el("section", { class: "aside" }, table)));
+    el("div", { class: "first" + (runs.length > 3 ? " many" : "") }, charts, table && el("section", { class: "panel aside" }, table), more));
   addCharts(charts, first);
-  addGantts(main);
-  addCharts(main, names.filter((name) => !first.includes(name)));
-  addPanels(main);
+  addGantts(more);
+  addCharts(more, names.filter((name) => !first.includes(name)));
+  addPanels(main, more);
   main.append(keysList());
 }
 
