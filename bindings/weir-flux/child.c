@@ -161,7 +161,7 @@ static void respond(const struct child *c, int errnum, const char *answer)
 
 static void tell(const struct child *c, const char *answer)
 {
-    struct call call = {.method = "told", .own = NULL};
+    struct call call = {.method = "set_reason", .own = NULL};
     size_t about = strlen(c->about) + 1, len = strlen(answer) + 1;
 
     call.own = malloc(about + len);

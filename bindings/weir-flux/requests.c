@@ -17,7 +17,7 @@ static void post(struct sched *s, const struct call *c)
 
 /* ---- sched.*, by libflux-schedutil ---- */
 
-static void told(struct sched *s, struct call *c)
+static void log_failure(struct sched *s, struct call *c)
 {
     if (s && !c->reply.ok)
         flux_log(s->h, LOG_ERR, "%s: %s", c->method, c->reply.text ? c->reply.text : "?");
@@ -32,7 +32,7 @@ static void tell(struct sched *s, const flux_msg_t *msg, struct call c)
         return;
     }
     c.msg = msg;
-    c.done = told;
+    c.done = log_failure;
     post(s, &c);
 }
 

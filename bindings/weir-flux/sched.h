@@ -199,7 +199,7 @@ void sched_raise(struct sched *s, flux_jobid_t id, const char *type, const char 
  * `whole` the result itself, which is JSON; or raw pieces for a streaming request. */
 void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more,
                  bool whole);
-/* Computes service:reason(job) in a forked copy, and passes the result to service:told. */
+/* Computes service:reason(job) in a forked copy, and passes the result to service:set_reason. */
 void sched_explain(struct sched *s, flux_jobid_t id);
 /* Forks the copy. errnum of the reply is set on failure. Called by the worker. */
 void sched_child_start(struct worker *w, struct call *c);

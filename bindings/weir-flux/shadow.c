@@ -93,16 +93,16 @@ static void on_queue(flux_future_t *f, void *arg)
 {
     const char *reason = NULL;
     int started;
-    json_t *told = NULL;
+    json_t *report = NULL;
     char *text = NULL;
 
     if (flux_rpc_get_unpack(f, "{s:b s?s}", "start", &started, "stop_reason", &reason) == 0 &&
         !(reason && strcmp(reason, "Scheduler is offline") == 0))
-        told = json_pack("{s:s s:b}", "name", flux_future_aux_get(f, "name"), "start", started);
-    if (told && (text = json_dumps(told, 0)))
+        report = json_pack("{s:s s:b}", "name", flux_future_aux_get(f, "name"), "start", started);
+    if (report && (text = json_dumps(report, 0)))
         hear(arg, "queue", text);
     free(text);
-    json_decref(told);
+    json_decref(report);
     flux_future_destroy(f);
 }
 
@@ -403,7 +403,7 @@ static void add_force(flux_t *h, json_t *asked)
 static int start(flux_t *h, int argc, char **argv)
 {
     json_t *asked = command_words(argc, argv, 0);
-    char *text, *told;
+    char *text, *answer;
     int rc = 1;
 
     if (!asked || !add(h, asked, "config", "config.get", true) || !add(h, asked, "machine", "resource.status", false) ||
@@ -414,15 +414,16 @@ static int start(flux_t *h, int argc, char **argv)
     add_force(h, asked);
     text = json_dumps(asked, 0);
     json_decref(asked);
-    told = text ? leave_behind(text) : NULL;
+    answer = text ? leave_behind(text) : NULL;
     free(text);
-    if (!told)
+    if (!answer)
         fprintf(stderr, "flux weir: shadow: %s\n", strerror(errno));
-    else if (*told)
-        fprintf(stderr, "flux weir: shadow: %s\n", told);
+    else if (*answer)
+        fprintf(stderr, "flux weir: shadow: %s
+", answer);
     else
         rc = puts("It runs alongside the policies in force; flux weir shadow status shows the result.") < 0 ? 2 : 0;
-    free(told);
+    free(answer);
     return rc;
 }
 
@@ -443,9 +444,9 @@ static bool write_file(const char *dir, const char *name, const char *text)
     return true;
 }
 
-static bool write_page(const char *dir, const char *page, json_t *told)
+static bool write_page(const char *dir, const char *page, json_t *report)
 {
-    char *text = json_dumps(told, JSON_SORT_KEYS | JSON_INDENT(1));
+    char *text = json_dumps(report, JSON_SORT_KEYS | JSON_INDENT(1));
     bool ok;
 
     if (mkdir(dir, 0777) < 0 && errno != EEXIST) {
@@ -463,20 +464,20 @@ static int tell(flux_t *h, const char *topic, bool json, const char *dir)
 {
     flux_future_t *f = flux_rpc(h, topic, NULL, FLUX_NODEID_ANY, 0);
     const char *text, *page;
-    json_t *told;
+    json_t *report;
     char *plain;
     int rc = 0;
 
-    if (!f || flux_rpc_get_unpack(f, "{s:s s:s s:o}", "text", &text, "page", &page, "told", &told) < 0) {
+    if (!f || flux_rpc_get_unpack(f, "{s:s s:s s:o}", "text", &text, "page", &page, "report", &report) < 0) {
         if (!f || errno != ENOSYS)
             return command_failed(f);
         fprintf(stderr, "flux weir: there is no shadow; flux weir shadow start begins one\n");
         flux_future_destroy(f);
         return 1;
     }
-    if (dir && !write_page(dir, page, told))
+    if (dir && !write_page(dir, page, report))
         rc = 2;
-    plain = json ? json_dumps(told, JSON_SORT_KEYS) : NULL;
+    plain = json ? json_dumps(report, JSON_SORT_KEYS) : NULL;
     printf("%s%s", json ? (plain ? plain : "") : text, json ? "\n" : "");
     free(plain);
     if (dir && rc == 0 && !json)

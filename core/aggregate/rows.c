@@ -107,7 +107,7 @@ static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t 
 }
 
 /* Carries a change of v, which contributed `old`, into the rows of the parent. Returns false where nothing changed. */
-static bool carry_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old)
+static bool propagate_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old)
 {
     struct inner *in = inner_of(g, vertex_at(g, v)->parent);
     int64_t *new = scratch(g, NEW);
@@ -120,7 +120,7 @@ static bool carry_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old
 }
 
 /* Carries a change from v to the root: OLD holds the former contribution of v. */
-static void carry_up(weir_graph *g, weir_vertex v, bool all)
+static void propagate_up(weir_graph *g, weir_vertex v, bool all)
 {
     int64_t *old = scratch(g, OLD), *old_up = scratch(g, OLD_UP);
     weir_vertex p;
@@ -128,7 +128,7 @@ static void carry_up(weir_graph *g, weir_vertex v, bool all)
     while ((p = vertex_at(g, v)->parent) != WEIR_NONE) {
         weir_vertex pp = vertex_at(g, p)->parent;
         contribute_up(g, p, all, old_up);
-        if (!carry_one(g, v, all, old))
+        if (!propagate_one(g, v, all, old))
             return;
         v = p;
         if (pp != WEIR_NONE)
@@ -168,7 +168,7 @@ static void add_to_rows(const weir_graph *g, struct inner *in, uint32_t pos, uin
 }
 
 /* Carries growth from v to the root: NEW has the growth of the rows of v; no job has any of the new units. */
-static void carry_growth(weir_graph *g, weir_vertex v)
+static void propagate_growth(weir_graph *g, weir_vertex v)
 {
     int64_t *grown = scratch(g, NEW), *up = scratch(g, OLD_UP), *last;
 
@@ -253,7 +253,7 @@ static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const 
 }
 
 /* Carries the deferred changes of a level up: to the next level, or from the last level to the root. */
-static void carry_deferred(weir_graph *g, uint32_t level)
+static void propagate_deferred(weir_graph *g, uint32_t level)
 {
     struct deferred was = aggregates_in(g)->deferred[level];
     weir_vertex v = was.vertex, p = v == WEIR_NONE ? WEIR_NONE : vertex_at(g, v)->parent;
@@ -274,30 +274,30 @@ static void carry_deferred(weir_graph *g, uint32_t level)
         return;
     }
     memcpy(scratch(g, OLD), old, aggregates_in(g)->scratch_width * sizeof *old);
-    carry_up(g, v, false);
+    propagate_up(g, v, false);
     if (changed)
         WEIR_TELL(g, used, g, v);
     WEIR_TELL(g, spans_changed, g, v, true);
 }
 
-static void carry_all_deferred(weir_graph *g)
+static void propagate_all_deferred(weir_graph *g)
 {
     for (uint32_t level = 0; level < DEFERRED_LEVELS; level++)
-        carry_deferred(g, level);
+        propagate_deferred(g, level);
 }
 
 void weir_rows_turn_deferred(weir_graph *g, weir_vertex p)
 {
     if (p != WEIR_NONE && p == aggregates_in(g)->deferred[0].vertex)
         return;
-    carry_deferred(g, 0);
+    propagate_deferred(g, 0);
     if (p == WEIR_NONE || vertex_at(g, p)->parent != aggregates_in(g)->deferred[1].vertex)
-        carry_deferred(g, 1);
+        propagate_deferred(g, 1);
 }
 
 void weir_rows_batch(weir_graph *g, bool on)
 {
-    carry_all_deferred(g);
+    propagate_all_deferred(g);
     aggregates_in(g)->batch = on;
 }
 
@@ -322,7 +322,7 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
         WEIR_TELL(g, spans_changed, g, v, false);
         return;
     }
-    carry_up(g, v, false);
+    propagate_up(g, v, false);
     WEIR_TELL(g, used, g, v);
     WEIR_TELL(g, spans_changed, g, v, true);
 }
@@ -335,7 +335,7 @@ void weir_rows_resize_before(weir_graph *g, weir_vertex v)
 
 void weir_rows_resize_after(weir_graph *g, weir_vertex v)
 {
-    carry_up(g, v, true);
+    propagate_up(g, v, true);
     WEIR_TELL(g, used, g, v);
     WEIR_TELL(g, spans_changed, g, v, true);
 }
@@ -677,11 +677,11 @@ static void link_kids(weir_graph *g, struct inner *in, uint32_t count)
     add_to_rows(g, in, in->nkids - count, count, new);
     for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * schema_at(g, in->schema)->ntypes; c++)
         new[c] *= count;
-    carry_growth(g, in->vertex);
+    propagate_growth(g, in->vertex);
 }
 
 /* Carries the growth of v after a new layout of the rows of v; OLD has the former contribution. */
-static void carry_top(weir_graph *g, weir_vertex v)
+static void propagate_top(weir_graph *g, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
     const int64_t *old = scratch(g, OLD);
@@ -691,7 +691,7 @@ static void carry_top(weir_graph *g, weir_vertex v)
     for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * schema_at(g, inner_of(g, p)->schema)->ntypes; c++)
         new[c] -= old[c];
     add_to_rows(g, inner_of(g, p), vertex_at(g, v)->pos, 1, new);
-    carry_growth(g, p);
+    propagate_growth(g, p);
 }
 
 int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
@@ -710,7 +710,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
         link_kids(g, in, count);
         return WEIR_OK;
     }
-    carry_all_deferred(g);
+    propagate_all_deferred(g);
     contribute_up(g, top, true, scratch(g, OLD));
     for (uint32_t i = 1; i < n; i++)
         weir_row_contribute(g, g->inners[refits[i - 1].inner].vertex, g->inners[refits[i].inner].schema, refits[i].was);
@@ -722,7 +722,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
     if (above != WEIR_NONE) {
         struct inner *t = inner_of(g, top);
         t->row_map = weir_row_map_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
-        carry_top(g, top);
+        propagate_top(g, top);
     }
     return WEIR_OK;
 }
@@ -743,6 +743,6 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
     update_rows(g, in, vertex_at(g, v)->pos, old, zero);
     if (pp != WEIR_NONE) {
         memcpy(old, old_up, schema_at(g, inner_of(g, pp)->schema)->width * sizeof *old);
-        carry_up(g, p, true);
+        propagate_up(g, p, true);
     }
 }

@@ -16,9 +16,9 @@ struct merged_pool {
 };
 
 struct coarsen {
-    struct weir_extract carry; /* map: the kept vertices */
-    bool *keep;                /* by type */
-    uint32_t *merged_into;     /* by vertex: number of the merged pool; WEIR_NONE */
+    struct weir_extract extract; /* map: the kept vertices */
+    bool *keep;                  /* by type */
+    uint32_t *merged_into;       /* by vertex: number of the merged pool; WEIR_NONE */
     struct merged_pool *merged;
     uint32_t nmerged, merged_cap;
     uint32_t first, last; /* first: the first merged pool below the current kept vertex; last: the pool found last */
@@ -43,16 +43,16 @@ static bool is_gone(const weir_graph *g, weir_vertex v)
  * than up is passed on to v. */
 static int keep_one(struct coarsen *c, weir_vertex v, weir_vertex parent, int state)
 {
-    int rc = weir_extract_vertex(&c->carry, v, parent, free_of(c->carry.from, v), c->err);
+    int rc = weir_extract_vertex(&c->extract, v, parent, free_of(c->extract.from, v), c->err);
 
     if (rc || state_available(state))
         return rc;
-    return weir_vertex_set_state(c->carry.to, c->carry.map[v], state, c->err);
+    return weir_vertex_set_state(c->extract.to, c->extract.map[v], state, c->err);
 }
 
 static int keep_below(struct coarsen *c, weir_vertex v, weir_vertex parent, int state)
 {
-    const weir_graph *g = c->carry.from;
+    const weir_graph *g = c->extract.from;
     const struct inner *in = inner_of(g, v);
     int rc = WEIR_OK;
 
@@ -62,7 +62,7 @@ static int keep_below(struct coarsen *c, weir_vertex v, weir_vertex parent, int 
             continue;
         if (c->keep[kind_of(g, kid)->type]) {
             rc = keep_one(c, kid, parent, state);
-            rc = rc ? rc : keep_below(c, kid, c->carry.map[kid], WEIR_UP);
+            rc = rc ? rc : keep_below(c, kid, c->extract.map[kid], WEIR_UP);
         } else {
             rc = keep_below(c, kid, parent, state_available(state) ? vertex_at(g, kid)->state : state);
         }
@@ -72,7 +72,7 @@ static int keep_below(struct coarsen *c, weir_vertex v, weir_vertex parent, int 
 
 static int keep_roots(struct coarsen *c)
 {
-    const weir_graph *g = c->carry.from;
+    const weir_graph *g = c->extract.from;
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < g->nroots; i++) {
@@ -81,7 +81,7 @@ static int keep_roots(struct coarsen *c)
             continue;
         rc = keep_one(c, v, WEIR_NONE, WEIR_UP);
         if (!rc && !is_gone(g, v))
-            rc = keep_below(c, v, c->carry.map[v], WEIR_UP);
+            rc = keep_below(c, v, c->extract.map[v], WEIR_UP);
     }
     return rc;
 }
@@ -104,7 +104,7 @@ static uint32_t find_merged(struct coarsen *c, weir_name type, weir_name unit)
 
 static int add_units(struct coarsen *c, weir_vertex v, int64_t units)
 {
-    const weir_graph *g = c->carry.from;
+    const weir_graph *g = c->extract.from;
     const struct kind *k = kind_of(g, v);
     uint32_t i = find_merged(c, g->types[k->type].name, k->unit);
 
@@ -117,7 +117,7 @@ static int add_units(struct coarsen *c, weir_vertex v, int64_t units)
 
 static int merge_below(struct coarsen *c, weir_vertex v)
 {
-    const weir_graph *g = c->carry.from;
+    const weir_graph *g = c->extract.from;
     const struct inner *in = inner_of(g, v);
     int rc = WEIR_OK;
 
@@ -137,7 +137,7 @@ static int merge_below(struct coarsen *c, weir_vertex v)
  * type-unit. */
 static int add_pool(struct coarsen *c, uint32_t i, weir_vertex parent)
 {
-    const weir_strtab *names = &c->carry.from->names;
+    const weir_strtab *names = &c->extract.from->names;
     struct merged_pool *h = &c->merged[i];
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_buf name = {0};
@@ -154,7 +154,7 @@ static int add_pool(struct coarsen *c, uint32_t i, weir_vertex parent)
         d.name = name.data;
         rc = name.failed ? weir_fail_nomem(c->err) : WEIR_OK;
     }
-    rc = rc ? rc : weir_graph_add(c->carry.to, parent, &d, &h->pool, c->err);
+    rc = rc ? rc : weir_graph_add(c->extract.to, parent, &d, &h->pool, c->err);
     weir_buf_free(&name);
     return rc;
 }
@@ -169,16 +169,16 @@ static bool is_up(const weir_graph *g, weir_vertex v)
 
 static int add_pools(struct coarsen *c)
 {
-    const weir_graph *g = c->carry.from;
+    const weir_graph *g = c->extract.from;
     int rc = WEIR_OK;
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++) {
-        if (c->carry.map[v] == WEIR_NONE || is_gone(g, v) || !is_up(g, v))
+        if (c->extract.map[v] == WEIR_NONE || is_gone(g, v) || !is_up(g, v))
             continue;
         c->first = c->last = c->nmerged;
         rc = merge_below(c, v);
         for (uint32_t i = c->first; !rc && i < c->nmerged; i++)
-            rc = add_pool(c, i, c->carry.map[v]);
+            rc = add_pool(c, i, c->extract.map[v]);
     }
     return rc;
 }
@@ -196,7 +196,7 @@ static int check_keep(const weir_graph *g, const char *const *keep, uint32_t nke
 static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_err *err)
 {
     weir_graph *to = weir_graph_new();
-    int rc = weir_extract_begin(&c->carry, g, to, err);
+    int rc = weir_extract_begin(&c->extract, g, to, err);
 
     c->err = err;
     if (!rc) {
@@ -220,14 +220,14 @@ static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *con
 /* Maps each merged vertex to the pool with its units. */
 static void map_merged(struct coarsen *c)
 {
-    for (weir_vertex v = 0; v < c->carry.from->limit; v++)
+    for (weir_vertex v = 0; v < c->extract.from->limit; v++)
         if (c->merged_into[v] != WEIR_NONE)
-            c->carry.map[v] = c->merged[c->merged_into[v]].pool;
+            c->extract.map[v] = c->merged[c->merged_into[v]].pool;
 }
 
 static void coarsen_end(struct coarsen *c)
 {
-    weir_extract_end(&c->carry);
+    weir_extract_end(&c->extract);
     WEIR_FREE(c->keep, c->merged_into, c->merged);
 }
 
@@ -243,18 +243,18 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
 
     if (!rc) {
         rc = keep_roots(&c);
-        rc = rc ? rc : weir_extract_edges(&c.carry, err);
+        rc = rc ? rc : weir_extract_edges(&c.extract, err);
         rc = rc ? rc : add_pools(&c);
-        rc = rc ? rc : weir_graph_end(c.carry.to, err);
+        rc = rc ? rc : weir_graph_end(c.extract.to, err);
         if (rc)
-            weir_graph_free(c.carry.to);
+            weir_graph_free(c.extract.to);
     }
     if (!rc) {
         map_merged(&c);
-        *out = c.carry.to;
+        *out = c.extract.to;
         if (map) {
-            *map = c.carry.map;
-            c.carry.map = NULL;
+            *map = c.extract.map;
+            c.extract.map = NULL;
         }
     }
     coarsen_end(&c);

@@ -278,7 +278,7 @@ static void forget_arrays(weir_graph *c)
     c->viewed = (struct viewed){.serial = c->viewed.serial};
     c->ninners = c->npools = 0;
     memset(c->observers, 0, sizeof c->observers);
-    memset(c->told, 0, sizeof c->told);
+    memset(c->observed_by, 0, sizeof c->observed_by);
 }
 
 /* Makes a flat copy, without any array of the original. Returns NULL where out of memory. */

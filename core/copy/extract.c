@@ -27,7 +27,7 @@ void weir_extract_end(struct weir_extract *c)
 
 /* Sets *name to the stored name of v. A template naming the size is replaced by the formatted name if the size
  * changes. Free *made. */
-static int carry_name(const struct weir_extract *c, weir_vertex v, int64_t size, const char **name, char **made)
+static int extract_name(const struct weir_extract *c, weir_vertex v, int64_t size, const char **name, char **made)
 {
     const struct pool *p = pool_of(c->from, v);
     size_t len;
@@ -48,8 +48,8 @@ static int carry_name(const struct weir_extract *c, weir_vertex v, int64_t size,
     return WEIR_OK;
 }
 
-static int carry_base(const struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, weir_vertex *out,
-                      weir_err *err)
+static int extract_base(const struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, weir_vertex *out,
+                        weir_err *err)
 {
     const weir_graph *g = c->from;
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -63,14 +63,14 @@ static int carry_base(const struct weir_extract *c, weir_vertex v, weir_vertex p
     d.size = size;
     d.rank = own_rank(g, v);
     d.exclusive = kind_of(g, v)->exclusive;
-    if (carry_name(c, v, size, &d.name, &made))
+    if (extract_name(c, v, size, &d.name, &made))
         return weir_fail_nomem(err);
     rc = weir_graph_add(c->to, parent, &d, out, err);
     weir_mem_free(made);
     return rc;
 }
 
-static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
+static int extract_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
 {
     const char *key, *value;
     int rc = WEIR_OK;
@@ -85,7 +85,7 @@ static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u
 
 /* Gives the copy u the UUID of v. Where a pool of the graph has the UUID already, u keeps an own one if v was not given
  * the UUID, or with c->fresh. */
-static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
+static int extract_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
 {
     uint8_t uuid[16];
     weir_vertex other;
@@ -103,15 +103,15 @@ int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex paren
 {
     int state = vertex_at(c->from, v)->state;
     weir_vertex u;
-    int rc = carry_base(c, v, parent, size, &u, err);
+    int rc = extract_base(c, v, parent, size, &u, err);
 
     if (rc)
         return rc;
     c->map[v] = u;
     if (state != WEIR_UP)
         rc = weir_vertex_set_state(c->to, u, state, err);
-    rc = rc ? rc : carry_maps(c, v, u, err);
-    return rc ? rc : carry_uuid(c, v, u, err);
+    rc = rc ? rc : extract_maps(c, v, u, err);
+    return rc ? rc : extract_uuid(c, v, u, err);
 }
 
 int weir_extract_edges(struct weir_extract *c, weir_err *err)

@@ -28,9 +28,9 @@ struct grown {
 };
 
 struct merge {
-    struct weir_extract carry; /* from the second graph; map: at first the vertices in both graphs, later all */
-    weir_vertex moved;         /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
-    weir_vertex *tops;         /* vertices of the second graph added below old vertices */
+    struct weir_extract extract; /* from the second graph; map: at first the vertices in both graphs, later all */
+    weir_vertex moved;           /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
+    weir_vertex *tops;           /* vertices of the second graph added below old vertices */
     uint32_t ntops, tops_cap;
     struct undo_step *undo;
     uint32_t nundo, undo_cap;
@@ -82,11 +82,11 @@ static struct named *list_named(const weir_graph *g, const weir_vertex *kids, ui
 /* The first unmatched vertex with the name of o; WEIR_NONE if none. Siblings of equal names are matched in order. */
 static weir_vertex match_named(const struct merge *m, weir_vertex o, struct named *list, uint32_t n)
 {
-    uint32_t hash = name_hash(m->carry.from, o), lo;
+    uint32_t hash = name_hash(m->extract.from, o), lo;
 
     WEIR_BISECT(lo, 0, n, list[lo].hash < hash);
     for (; lo < n && list[lo].hash == hash; lo++)
-        if (!list[lo].matched && weir_strtab_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
+        if (!list[lo].matched && weir_strtab_agree(m->extract.from, o, m->extract.to, list[lo].v)) {
             list[lo].matched = true;
             return list[lo].v;
         }
@@ -97,13 +97,13 @@ static weir_vertex match_named(const struct merge *m, weir_vertex o, struct name
 static int match_list(struct merge *m, const weir_vertex *list, uint32_t n, const weir_vertex *there, uint32_t nthere)
 {
     uint32_t count;
-    struct named *names = list_named(m->carry.to, there, nthere, &count);
+    struct named *names = list_named(m->extract.to, there, nthere, &count);
 
     if (!names)
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < n; i++)
-        if (list[i] != WEIR_NONE && m->carry.map[list[i]] == WEIR_NONE)
-            m->carry.map[list[i]] = match_named(m, list[i], names, count);
+        if (list[i] != WEIR_NONE && m->extract.map[list[i]] == WEIR_NONE)
+            m->extract.map[list[i]] = match_named(m, list[i], names, count);
     weir_mem_free(names);
     return WEIR_OK;
 }
@@ -112,7 +112,7 @@ static int clash(const struct merge *m, weir_vertex v, const char *what)
 {
     char path[200];
 
-    weir_vertex_path(m->carry.to, v, path, sizeof path);
+    weir_vertex_path(m->extract.to, v, path, sizeof path);
     return weir_fail(m->err, WEIR_EEXIST, "%s is there already, but %s", path, what);
 }
 
@@ -122,8 +122,8 @@ static int check_properties(const struct merge *m, weir_vertex o, weir_vertex v)
 {
     const char *key, *value, *had;
 
-    for (uint32_t i = 0; weir_vertex_entry(m->carry.from, o, WEIR_PROPERTIES, i, &key, &value); i++) {
-        had = weir_vertex_get(m->carry.to, v, WEIR_PROPERTIES, key);
+    for (uint32_t i = 0; weir_vertex_entry(m->extract.from, o, WEIR_PROPERTIES, i, &key, &value); i++) {
+        had = weir_vertex_get(m->extract.to, v, WEIR_PROPERTIES, key);
         if (had && strcmp(had, value) != 0) {
             weir_buf b = {0};
             int rc;
@@ -139,7 +139,7 @@ static int check_properties(const struct merge *m, weir_vertex o, weir_vertex v)
 /* Whether o is a further part of the pool v. */
 static bool is_part(const struct merge *m, weir_vertex o, weir_vertex v)
 {
-    const weir_graph *from = m->carry.from, *to = m->carry.to;
+    const weir_graph *from = m->extract.from, *to = m->extract.to;
     const char *unit = weir_vertex_unit(from, o);
 
     return m->parts && !inner_of(from, o) && !inner_of(to, v) &&
@@ -150,40 +150,40 @@ static bool is_part(const struct merge *m, weir_vertex o, weir_vertex v)
 
 static int check_pair(const struct merge *m, weir_vertex o, weir_vertex v)
 {
-    int64_t rank = weir_vertex_rank(m->carry.from, o), had = weir_vertex_rank(m->carry.to, v);
+    int64_t rank = weir_vertex_rank(m->extract.from, o), had = weir_vertex_rank(m->extract.to, v);
     bool moved = o == m->moved;
     char buf[300];
 
-    if (moved && strcmp(weir_vertex_type(m->carry.from, o), weir_vertex_type(m->carry.to, v)) != 0)
+    if (moved && strcmp(weir_vertex_type(m->extract.from, o), weir_vertex_type(m->extract.to, v)) != 0)
         return weir_fail(m->err, WEIR_EINVAL,
                          "the URI names a vertex of type %.80s; a root of type %.80s cannot be that one",
-                         weir_vertex_type(m->carry.to, v), weir_vertex_type(m->carry.from, o));
-    if (!is_part(m, o, v) && weir_bases_differ(m->carry.to, v, m->carry.from, o, !moved, buf, sizeof buf))
+                         weir_vertex_type(m->extract.to, v), weir_vertex_type(m->extract.from, o));
+    if (!is_part(m, o, v) && weir_bases_differ(m->extract.to, v, m->extract.from, o, !moved, buf, sizeof buf))
         return clash(m, v, buf);
     if (rank != WEIR_NO_RANK && had != WEIR_NO_RANK && rank != had)
         return clash(m, v, "its rank is another one");
-    return pool_of(m->carry.from, o) ? check_properties(m, o, v) : WEIR_OK;
+    return pool_of(m->extract.from, o) ? check_properties(m, o, v) : WEIR_OK;
 }
 
 /* Checks whether the matched vertices o and v agree, and matches the vertices below. */
 static int match_below(struct merge *m, weir_vertex o, weir_vertex v)
 {
-    const struct inner *in = inner_of(m->carry.from, o), *there = inner_of(m->carry.to, v);
+    const struct inner *in = inner_of(m->extract.from, o), *there = inner_of(m->extract.to, v);
     int rc = check_pair(m, o, v);
 
     if (rc || !in || !there)
         return rc;
     rc = match_list(m, in->kids, in->nkids, there->kids, there->nkids);
     for (uint32_t i = 0; !rc && i < in->nkids; i++)
-        if (in->kids[i] != WEIR_NONE && m->carry.map[in->kids[i]] != WEIR_NONE)
-            rc = match_below(m, in->kids[i], m->carry.map[in->kids[i]]);
+        if (in->kids[i] != WEIR_NONE && m->extract.map[in->kids[i]] != WEIR_NONE)
+            rc = match_below(m, in->kids[i], m->extract.map[in->kids[i]]);
     return rc;
 }
 
 /* Whether o and v have equal paths. */
 static bool same_place(const struct merge *m, weir_vertex o, weir_vertex v)
 {
-    return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_strtab_agree(m->carry.from, o, m->carry.to, v);
+    return vertex_at(m->extract.to, v)->parent == WEIR_NONE && weir_strtab_agree(m->extract.from, o, m->extract.to, v);
 }
 
 /* Finds the parent of a URI that no vertex has, of containment. `rc` and the error are those of a failed look-up. */
@@ -201,7 +201,7 @@ static int find_new_place(struct merge *m, const char *uri, int rc)
         if (!parent)
             return weir_fail_nomem(m->err);
         parent[len] = '\0';
-        len = weir_graph_lookup(m->carry.to, parent, &m->under, &err) ? SIZE_MAX : len;
+        len = weir_graph_lookup(m->extract.to, parent, &m->under, &err) ? SIZE_MAX : len;
         weir_mem_free(parent);
     }
     if (len == SIZE_MAX)
@@ -213,17 +213,17 @@ static int find_new_place(struct merge *m, const char *uri, int rc)
 /* Matches the root of the second graph with the vertex named by a URI, or finds the place of a new URI. */
 static int match_uri(struct merge *m, const char *uri)
 {
-    weir_vertex v, o = weir_graph_root(m->carry.from, NULL, 0);
-    int rc = weir_graph_lookup(m->carry.to, uri, &v, m->err);
+    weir_vertex v, o = weir_graph_root(m->extract.from, NULL, 0);
+    int rc = weir_graph_lookup(m->extract.to, uri, &v, m->err);
 
     if (rc == WEIR_ENOENT)
         rc = find_new_place(m, uri, rc);
     if (rc)
         return rc;
-    if (o == WEIR_NONE || weir_graph_root(m->carry.from, NULL, 1) != WEIR_NONE)
+    if (o == WEIR_NONE || weir_graph_root(m->extract.from, NULL, 1) != WEIR_NONE)
         return weir_fail(m->err, WEIR_EINVAL, "a graph merged at a URI has one root, this one has %s",
                          o == WEIR_NONE ? "none" : "several");
-    m->carry.map[o] = m->as ? WEIR_NONE : v;
+    m->extract.map[o] = m->as ? WEIR_NONE : v;
     if (m->as || !same_place(m, o, v))
         m->moved = o;
     return WEIR_OK;
@@ -231,13 +231,13 @@ static int match_uri(struct merge *m, const char *uri)
 
 static int match_all(struct merge *m, const char *uri)
 {
-    const weir_graph *from = m->carry.from, *to = m->carry.to;
+    const weir_graph *from = m->extract.from, *to = m->extract.to;
     int rc = uri ? match_uri(m, uri) : WEIR_OK;
 
     rc = rc || m->as ? rc : match_list(m, from->roots, from->nroots, to->roots, to->nroots);
     for (uint32_t i = 0; !rc && i < from->nroots; i++)
-        if (from->roots[i] != WEIR_NONE && m->carry.map[from->roots[i]] != WEIR_NONE)
-            rc = match_below(m, from->roots[i], m->carry.map[from->roots[i]]);
+        if (from->roots[i] != WEIR_NONE && m->extract.map[from->roots[i]] != WEIR_NONE)
+            rc = match_below(m, from->roots[i], m->extract.map[from->roots[i]]);
     return rc;
 }
 
@@ -252,14 +252,14 @@ static int log_undo(struct merge *m, weir_vertex v, int what, const char *key)
 /* Adds the units of o to those of v, where o is a further part of v. */
 static int add_part(struct merge *m, weir_vertex o, weir_vertex v)
 {
-    weir_graph *g = m->carry.to;
+    weir_graph *g = m->extract.to;
     uint32_t kind;
     int rc;
 
     if (!is_part(m, o, v))
         return WEIR_OK;
     rc = weir_pool_check(g, v, "given further units", m->err);
-    rc = rc ? rc : weir_pool_ready(g, v, kind_of(g, v)->size + kind_of(m->carry.from, o)->size, &kind, m->err);
+    rc = rc ? rc : weir_pool_ready(g, v, kind_of(g, v)->size + kind_of(m->extract.from, o)->size, &kind, m->err);
     if (!rc && weir_array_reserve(&m->grown, &m->grown_cap, (size_t)m->ngrown + 1, sizeof *m->grown))
         rc = weir_fail_nomem(m->err);
     if (rc)
@@ -272,15 +272,15 @@ static int add_part(struct merge *m, weir_vertex o, weir_vertex v)
 /* Adds the data present in o and absent in the old vertex v. */
 static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
 {
-    weir_graph *g = m->carry.to;
+    weir_graph *g = m->extract.to;
     const char *key, *value;
-    int64_t rank = own_rank(m->carry.from, o);
+    int64_t rank = own_rank(m->extract.from, o);
     int rc = WEIR_OK;
 
-    if (!pool_of(m->carry.from, o))
+    if (!pool_of(m->extract.from, o))
         return WEIR_OK;
     for (int map = 0; map < 3; map++)
-        for (uint32_t i = 0; !rc && weir_vertex_entry(m->carry.from, o, map, i, &key, &value); i++) {
+        for (uint32_t i = 0; !rc && weir_vertex_entry(m->extract.from, o, map, i, &key, &value); i++) {
             if (weir_vertex_get(g, v, map, key))
                 continue;
             rc = weir_vertex_set(g, v, map, key, value, m->err);
@@ -300,30 +300,30 @@ static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool t
         if (WEIR_ARRAY_ADD(m->tops, m->ntops, m->tops_cap, o))
             return weir_fail_nomem(m->err);
     }
-    return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, m->err);
+    return weir_extract_vertex(&m->extract, o, parent, kind_of(m->extract.from, o)->size, m->err);
 }
 
 /* The detached vertex of the graph that corresponds to o: the vertex with the UUID of o, or else the only one with
  * type, name and rank of o. WEIR_NONE: none. O(vertices) with detached vertices */
 static weir_vertex find_detached(const struct merge *m, weir_vertex o)
 {
-    const weir_graph *g = m->carry.to;
-    int64_t rank = g->detached > 0 ? weir_vertex_rank(m->carry.from, o) : WEIR_NO_RANK;
+    const weir_graph *g = m->extract.to;
+    int64_t rank = g->detached > 0 ? weir_vertex_rank(m->extract.from, o) : WEIR_NO_RANK;
     weir_vertex found = WEIR_NONE;
     uint8_t uuid[16];
     bool several = false;
 
     if (g->detached == 0)
         return WEIR_NONE;
-    weir_uuid_get(m->carry.from, o, uuid);
+    weir_uuid_get(m->extract.from, o, uuid);
     found = weir_uuid_find(g, uuid);
     if (found != WEIR_NONE && vertex_detached(g, found))
         return found;
     found = WEIR_NONE;
     for (weir_vertex v = 0; v < g->limit; v++)
         if (vertex_valid(g, v) && vertex_detached(g, v) && own_rank(g, v) == rank &&
-            strcmp(weir_vertex_type(g, v), weir_vertex_type(m->carry.from, o)) == 0 &&
-            weir_strtab_agree(m->carry.from, o, g, v)) {
+            strcmp(weir_vertex_type(g, v), weir_vertex_type(m->extract.from, o)) == 0 &&
+            weir_strtab_agree(m->extract.from, o, g, v)) {
             several = found != WEIR_NONE;
             found = v;
         }
@@ -337,13 +337,13 @@ static int attach(struct merge *m, weir_vertex o, weir_vertex v, weir_vertex par
 
     if (!rc && top && weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
         rc = weir_fail_nomem(m->err);
-    rc = rc ? rc : weir_graph_attach(m->carry.to, v, parent, m->err);
+    rc = rc ? rc : weir_graph_attach(m->extract.to, v, parent, m->err);
     if (rc)
         return rc;
-    m->carry.map[o] = v;
+    m->extract.map[o] = v;
     if (top)
         m->tops[m->ntops++] = o;
-    return pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
+    return pool_of(m->extract.from, o) ? add_own(m, o, v) : WEIR_OK;
 }
 
 /* Adds a copy of a detached vertex of the second graph, or finds the vertex in the graph. */
@@ -353,20 +353,20 @@ static int add_detached(struct merge *m, weir_vertex o)
     int rc;
 
     if (v != WEIR_NONE) {
-        m->carry.map[o] = v;
+        m->extract.map[o] = v;
         rc = check_pair(m, o, v);
-        return rc || !pool_of(m->carry.from, o) ? rc : add_own(m, o, v);
+        return rc || !pool_of(m->extract.from, o) ? rc : add_own(m, o, v);
     }
     if (WEIR_ARRAY_ADD(m->tops, m->ntops, m->tops_cap, o))
         return weir_fail_nomem(m->err);
-    return weir_extract_detached(&m->carry, o, m->err);
+    return weir_extract_detached(&m->extract, o, m->err);
 }
 
 /* Adds o and all vertices below. `there`: the parent is an old vertex. */
 static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool there)
 {
-    const struct inner *in = inner_of(m->carry.from, o);
-    weir_vertex v = m->carry.map[o];
+    const struct inner *in = inner_of(m->extract.from, o);
+    weir_vertex v = m->extract.map[o];
     bool found = v != WEIR_NONE;
     int rc;
 
@@ -380,7 +380,7 @@ static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool th
     }
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
-            rc = add_below(m, in->kids[i], m->carry.map[o], found);
+            rc = add_below(m, in->kids[i], m->extract.map[o], found);
     return rc;
 }
 
@@ -400,7 +400,7 @@ static bool has_edge(const weir_graph *g, const weir_edge *e)
 
 static int add_edge(struct merge *m, const weir_edge *e)
 {
-    weir_graph *g = m->carry.to;
+    weir_graph *g = m->extract.to;
     int rc;
 
     if (has_edge(g, e))
@@ -422,7 +422,7 @@ static bool has_name(const weir_graph *g, weir_vertex v, const char *name)
 
 static int add_all(struct merge *m)
 {
-    const weir_graph *from = m->carry.from;
+    const weir_graph *from = m->extract.from;
     weir_edge e;
     int rc = WEIR_OK;
 
@@ -430,19 +430,19 @@ static int add_all(struct merge *m)
         if (from->roots[i] == WEIR_NONE)
             continue;
         /* one definition may be merged at several places */
-        m->carry.fresh = from->roots[i] == m->moved;
+        m->extract.fresh = from->roots[i] == m->moved;
         rc = add_below(m, from->roots[i], m->as ? m->under : WEIR_NONE, true);
-        if (!rc && m->as && !has_name(m->carry.to, m->carry.map[from->roots[i]], m->as))
-            rc = weir_name_set(m->carry.to, m->carry.map[from->roots[i]], m->as, m->err);
+        if (!rc && m->as && !has_name(m->extract.to, m->extract.map[from->roots[i]], m->as))
+            rc = weir_name_set(m->extract.to, m->extract.map[from->roots[i]], m->as, m->err);
     }
-    m->carry.fresh = false;
+    m->extract.fresh = false;
     for (weir_vertex o = 0; !rc && from->detached > 0 && o < from->limit; o++)
         if (vertex_valid(from, o) && vertex_detached(from, o))
             rc = add_detached(m, o);
     for (uint32_t i = 0; !rc && i < from->nedges; i++)
         if (weir_edge_get(from, i, &e)) {
-            e.source = m->carry.map[e.source];
-            e.target = m->carry.map[e.target];
+            e.source = m->extract.map[e.source];
+            e.target = m->extract.map[e.target];
             rc = add_edge(m, &e);
         }
     return rc;
@@ -468,7 +468,7 @@ static void take_back(weir_graph *g, weir_vertex v)
 
 static void undo(struct merge *m)
 {
-    weir_graph *g = m->carry.to;
+    weir_graph *g = m->extract.to;
 
     while (m->nedges > 0)
         weir_edge_drop(g, m->edges[--m->nedges]);
@@ -477,8 +477,8 @@ static void undo(struct merge *m)
         weir_pool_resize(g, m->grown[m->ngrown].v, m->grown[m->ngrown].kind);
     }
     while (m->ntops > 0)
-        if (m->carry.map[m->tops[--m->ntops]] != WEIR_NONE)
-            take_back(g, m->carry.map[m->tops[m->ntops]]);
+        if (m->extract.map[m->tops[--m->ntops]] != WEIR_NONE)
+            take_back(g, m->extract.map[m->tops[m->ntops]]);
     while (m->nundo > 0) {
         const struct undo_step *n = &m->undo[--m->nundo];
         if (n->what != UNDO_RANK)
@@ -500,7 +500,7 @@ static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri,
         rc = weir_fail(err, WEIR_EINVAL, "a graph cannot be merged into itself");
     if (!rc && (g->building || other->building))
         rc = weir_fail(err, WEIR_EINVAL, "nothing can be merged between begin and end");
-    rc = rc ? rc : weir_extract_begin(&m.carry, other, g, err);
+    rc = rc ? rc : weir_extract_begin(&m.extract, other, g, err);
     if (rc)
         return rc;
     m.nsubsystems = g->nsubsystems;
@@ -511,7 +511,7 @@ static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri,
         undo(&m);
         rc = weir_fail_nomem(err);
     }
-    weir_extract_end(&m.carry);
+    weir_extract_end(&m.extract);
     WEIR_FREE(m.tops, m.undo, m.edges, m.grown);
     return rc;
 }

@@ -62,7 +62,7 @@ static bool set_row(const weir_graph *g, struct flow_reach *x, const struct inne
 }
 
 /* Carries the most of v, which was `had`, up to the root. */
-static void carry(const weir_graph *g, struct flow_reach *x, weir_vertex v, int64_t had)
+static void propagate(const weir_graph *g, struct flow_reach *x, weir_vertex v, int64_t had)
 {
     for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
         const struct inner *in = inner_of(g, p);
@@ -137,7 +137,7 @@ static void renew_ends(const weir_graph *g, struct flow_reach *x, const struct f
         if (end == WEIR_NONE)
             continue;
         x->list[end].most = brought_to(g, x, l, v);
-        carry(g, x, v, had);
+        propagate(g, x, v, had);
     }
 }
 
@@ -215,7 +215,7 @@ static struct flow_reach *make(const weir_graph *g, const struct flow_layout *l)
     for (uint32_t i = 0; i < x->nrows; i++)
         x->below[i] = -1;
     for (uint32_t i = 0; i < x->nends; i++)
-        carry(g, x, x->list[i].v, -1);
+        propagate(g, x, x->list[i].v, -1);
     return x;
 }
 

@@ -110,7 +110,7 @@ int weir_jgf_write_metadata(const struct weir_written *w, const uint32_t *number
 /* WEIR_EINVAL: some text of the graph is no UTF-8, so no document can hold it; the error names the place. */
 int weir_jgf_check_texts(const weir_graph *g, weir_err *err) WEIR_CHECKED;
 /* Whether an entry of the extended data of v is written at an edge or at the graph, and not in the element of v. */
-bool weir_jgf_is_elsewhere(const weir_graph *g, weir_vertex v, const char *key, const char *value);
+bool weir_jgf_is_foreign_outside(const weir_graph *g, weir_vertex v, const char *key, const char *value);
 /* Writes the member "shares" of an entry that has units, with a comma in front (jgf_write.c); nothing
  * if the job has all units of the vertex and none is for a flow. */
 void weir_jgf_write_shares(const struct weir_written *w, const struct weir_pick_entry *p, weir_buf *b);

@@ -255,9 +255,9 @@ struct weir_graph {
     struct saves saves;
     struct viewed viewed;
     const struct weir_observer *observers[WEIR_OBSERVERS];
-    uint16_t told[WEIR_EVENTS]; /* by event: bit i is for observers[i] */
-    bool building, matching;    /* between begin and end; during a match */
-    bool whole_kinds;           /* some kinds are allocated as a whole only */
+    uint16_t observed_by[WEIR_EVENTS]; /* by event: bit i is for observers[i] */
+    bool building, matching;           /* between begin and end; during a match */
+    bool whole_kinds;                  /* some kinds are allocated as a whole only */
 };
 
 /* The record of v. O(1) */

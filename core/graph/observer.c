@@ -36,7 +36,7 @@ void weir_observe(weir_graph *g, const struct weir_observer *o)
     g->observers[i] = o;
     for (size_t event = 0; event < EVENTS; event++)
         if (has_event(o, event))
-            g->told[event] |= (uint16_t)(1u << i);
+            g->observed_by[event] |= (uint16_t)(1u << i);
 }
 
 void weir_observe_end(weir_graph *g, const struct weir_observer *o)
@@ -47,7 +47,7 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o)
         return;
     g->observers[i] = NULL;
     for (size_t event = 0; event < EVENTS; event++)
-        g->told[event] &= (uint16_t) ~(1u << i);
+        g->observed_by[event] &= (uint16_t) ~(1u << i);
 }
 
 void *weir_record_make(weir_graph *g, enum weir_record which, size_t size, const struct weir_observer *o)

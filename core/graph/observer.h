@@ -67,8 +67,8 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o);
 
 /* Loops over the observers with a function for `event`; `o` is a pointer variable. */
 #define WEIR_EACH_OBSERVER(g, event, o)                                                                                \
-    for (unsigned told_ = (g)->told[WEIR_EVENT(event)]; told_ && ((o) = (g)->observers[__builtin_ctz(told_)]);         \
-         told_ &= told_ - 1)
+    for (unsigned left_ = (g)->observed_by[WEIR_EVENT(event)]; left_ && ((o) = (g)->observers[__builtin_ctz(left_)]);  \
+         left_ &= left_ - 1)
 
 /* Counts a change of the tree or of the edges. The first change of a view of a hierarchy ends its link to the graph
  * behind (weir_graph_edges): from then on the view has its own edges and order, so that all derived records are void.
@@ -86,7 +86,7 @@ void weir_tree_changed(weir_graph *g);
 /* Whether an observer has a function for spans_changed. */
 static inline bool spans_observed(const weir_graph *g)
 {
-    return g->told[WEIR_EVENT(spans_changed)] != 0;
+    return g->observed_by[WEIR_EVENT(spans_changed)] != 0;
 }
 
 #endif

@@ -8,7 +8,7 @@
  *   - every other vertex (the racks above nodes that hang on power units) is detached in the view;
  *   - a root without children and with edges of further subsystems stays a root.
  * A vertex whose edges come from several vertices is *shared*. A match that fails in this tree may be tried in a second
- * view, in which the shared vertices are below other parents (match/deal.c).
+ * view, in which the shared vertices are below other parents (match/assign.c).
  *
  * In the view, subsystem number 0 has the name of the subsystem, and edges named "containment" lead to the vertices
  * that have a different parent in containment, or are detached in the view.

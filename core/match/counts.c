@@ -109,7 +109,7 @@ int weir_match_settle_counts(struct match *m, enum match_view view, int64_t t0)
         return 1;
     if (weir_request_copy(bound, &t.fixed))
         return weir_fail_nomem(m->err);
-    quiet.trace = NULL; /* the first attempt has told what was found */
+    quiet.trace = NULL; /* the first attempt has traced what was found */
     m->ask.options = &quiet;
     for (uint32_t i = 0; rc == 1 && i < bound->count; i++)
         if (varies(m, weir_request_resource(bound, i)))

@@ -260,7 +260,7 @@ static int search(struct flow_search *s)
 int weir_flow_search(struct match *m, enum match_view view, int64_t t0)
 {
     struct flow_search s = {.m = m, .view = view, .t0 = t0};
-    bool crowded;
+    bool contended;
     int rc;
 
     if (!m->progress.flow)
@@ -268,13 +268,13 @@ int weir_flow_search(struct match *m, enum match_view view, int64_t t0)
     s.visits = m->result.stats.visited;
     rc = search(&s);
     weir_mem_free(s.kept);
-    crowded = m->progress.flow->crowded;
-    m->progress.flow->crowded = false;
+    contended = m->progress.flow->contended;
+    m->progress.flow->contended = false;
     if (rc == 0 && (m->progress.flow->gave_up || !may_go_on(&s)))
         return weir_fail(m->err, WEIR_ELIMIT,
                          "undecided: no vertices were found that one flow can serve, in %" PRIu64 " steps%s",
                          weir_flow_steps(0), weir_flow_hint(m));
-    if (rc == 0 && crowded)
+    if (rc == 0 && contended)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "undecided: flows of several subsystems pass the same units, and not all of their ways were "
                          "tried");

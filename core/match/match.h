@@ -5,7 +5,7 @@
  *   core/match             the modes of a match, and what is tried one after another
  *     match.c              modes, reservations, commit
  *     alternatives.c       requests with xor_slots
- *     elsewhere.c, deal.c  matches in another hierarchy than containment; vertices with several parents
+ *     in_hierarchy.c, assign.c  matches in another hierarchy than containment; vertices with several parents
  *     earliest_start.c     the earliest start of a reservation
  *     attempt.c            an attempt at one start; counts.c: with the largest counts that fit
  *     flow_choice.c        vertices for which one flow exists, by a flow over all candidates; flow_search.c: by trial
@@ -440,7 +440,7 @@ int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_optio
 /* Notifies the policy of picks that job a is to get. Returns a status. */
 int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_allocation *a, const weir_pick *picks,
                           uint32_t n, weir_err *err);
-/* weir_match() and weir_job_grow() in the tree of g, ignoring o->subsystem (elsewhere.c). */
+/* weir_match() and weir_job_grow() in the tree of g, ignoring o->subsystem (in_hierarchy.c). */
 int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                     weir_err *err) WEIR_CHECKED;
 int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,

@@ -481,16 +481,16 @@ static int add_storage(struct builder *b, weir_vertex parent, const struct stora
  * gpus. */
 static bool is_there(const struct builder *b, uint32_t at)
 {
-    bool told = false;
+    bool found = false;
 
     for (uint32_t i = at; i < b->t->domains[at].end; i++)
         for (int kind = 0; kind < KINDS; kind++) {
             const weir_idset *own = b->t->domains[i].own[kind];
-            told = told || weir_idset_count(own) > 0;
+            found = found || weir_idset_count(own) > 0;
             if (own && b->have[kind] && weir_idset_has_intersection(own, b->have[kind]))
                 return true;
         }
-    return !told;
+    return !found;
 }
 
 static int add_domain(struct builder *b, weir_vertex parent, uint32_t at);

@@ -14,7 +14,7 @@ static bool next_entry(const weir_graph *g, weir_vertex v, uint32_t *i, const ch
 {
     while (weir_vertex_entry(g, v, WEIR_EXTENDED, *i, key, value)) {
         ++*i;
-        if (weir_jgf_is_elsewhere(g, v, *key, *value))
+        if (weir_jgf_is_foreign_outside(g, v, *key, *value))
             return true;
     }
     return false;
@@ -28,7 +28,7 @@ static bool equal_entries(const weir_graph *g, weir_vertex v, const weir_graph *
 
     while (next_entry(g, v, &i, &key, &value)) {
         other = weir_vertex_get(h, w, WEIR_EXTENDED, key);
-        if (!other || strcmp(other, value) != 0 || !weir_jgf_is_elsewhere(h, w, key, other))
+        if (!other || strcmp(other, value) != 0 || !weir_jgf_is_foreign_outside(h, w, key, other))
             return false;
         n++;
     }
@@ -116,8 +116,8 @@ int weir_foreign_set(const struct foreign_list *l, const struct document_view *a
 {
     uint32_t *numbers = weir_jgf_numbers(g);
     weir_vertex *at = weir_mem_alloc(((size_t)g->live + 1) * sizeof *at);
-    bool *told = weir_mem_zalloc((size_t)g->live + 1, sizeof *told);
-    int rc = numbers && at && told ? WEIR_OK : WEIR_ENOMEM;
+    bool *named = weir_mem_zalloc((size_t)g->live + 1, sizeof *named);
+    int rc = numbers && at && named ? WEIR_OK : WEIR_ENOMEM;
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++)
         if (vertex_valid(g, v))
@@ -126,7 +126,7 @@ int weir_foreign_set(const struct foreign_list *l, const struct document_view *a
         const struct foreign_entry *e = &l->entries[i];
         if (e->at >= g->live)
             continue; /* the hash of the result decides */
-        told[e->at] = true;
+        named[e->at] = true;
         rc = e->any && weir_vertex_set(g, at[e->at], WEIR_EXTENDED, l->texts.data + e->key, l->texts.data + e->value,
                                        NULL) == WEIR_ENOMEM
                  ? WEIR_ENOMEM
@@ -134,9 +134,9 @@ int weir_foreign_set(const struct foreign_list *l, const struct document_view *a
     }
     for (uint32_t i = 0; !rc && i < a->count; i++) {
         weir_vertex v = a->vertices[i];
-        if (moved[v] != WEIR_NONE && moved[v] < g->live && !told[moved[v]])
+        if (moved[v] != WEIR_NONE && moved[v] < g->live && !named[moved[v]])
             rc = keep_entries(a->g, v, g, at[moved[v]]);
     }
-    WEIR_FREE(numbers, at, told);
+    WEIR_FREE(numbers, at, named);
     return rc;
 }

@@ -205,7 +205,7 @@ static weir_vertex next_end(weir_walk *w, struct walk_frame *f)
 }
 
 /* The subset of `events` that the walk reports of v. */
-static int told(const weir_walk *w, weir_vertex v, unsigned events)
+static int reported(const weir_walk *w, weir_vertex v, unsigned events)
 {
     return !w->o.type || kind_of(w->g, v)->type == w->type ? (int)(w->o.events & events) : 0;
 }
@@ -216,12 +216,12 @@ static int descend(weir_walk *w, weir_vertex v, int *event)
     w->depth = w->n - w->o.ordered;
     if (w->tree && vertex_at(w->g, v)->inner == WEIR_NONE) {
         w->leaf = v;
-        *event = told(w, v, w->o.leaves ? WEIR_PREORDER | WEIR_POSTORDER : WEIR_PREORDER);
+        *event = reported(w, v, w->o.leaves ? WEIR_PREORDER | WEIR_POSTORDER : WEIR_PREORDER);
         return 1;
     }
     if (push(w, v))
         return WEIR_ENOMEM;
-    *event = told(w, v, WEIR_PREORDER);
+    *event = reported(w, v, WEIR_PREORDER);
     return 1;
 }
 
@@ -236,7 +236,7 @@ static int step(weir_walk *w, weir_vertex *v, int *event)
         prune = false; /* nothing is below a leaf */
         w->leaf = WEIR_NONE;
         *v = next;
-        *event = told(w, next, WEIR_POSTORDER);
+        *event = reported(w, next, WEIR_POSTORDER);
         if (!w->o.leaves)
             return 1;
     }
@@ -253,7 +253,7 @@ static int step(weir_walk *w, weir_vertex *v, int *event)
     *v = w->way[w->n - 1].v;
     if (*v == WEIR_NONE)
         return 0;
-    *event = told(w, *v, WEIR_POSTORDER);
+    *event = reported(w, *v, WEIR_POSTORDER);
     if (!w->tree)
         w->nends = w->way[w->n - 1].first;
     w->depth = --w->n - w->o.ordered;
@@ -297,7 +297,7 @@ static int step_breadth(weir_walk *w, weir_vertex *v, int *event)
     }
     w->depth = w->way[w->head].depth;
     *v = w->way[w->head++].v;
-    *event = told(w, *v, WEIR_PREORDER);
+    *event = reported(w, *v, WEIR_PREORDER);
     return 1;
 }
 
@@ -358,7 +358,7 @@ static int read_leaves(weir_walk *w, weir_walk_visit *out, int max)
     for (; n < max && kid < end && is_leaf(g, *kid); kid++) {
         const struct vertex *x = vertex_at(g, *kid);
         out[n].vertex = w->leaf = *kid;
-        out[n].event = told(w, *kid, WEIR_PREORDER | WEIR_POSTORDER);
+        out[n].event = reported(w, *kid, WEIR_PREORDER | WEIR_POSTORDER);
         fill(g, &out[n], x, open && state_available(x->state) ? vertex_unallocated(g, *kid) : 0);
         n += out[n].event != 0;
     }

@@ -85,7 +85,7 @@ static void slices_within(const struct occupancy *c, uint32_t page, struct slice
 }
 
 /* Finds the last slice of an interval with more than `limit` vertices held, as *last. */
-static bool is_crowded(const struct occupancy *c, struct slice_position first, struct slice_position *last,
+static bool lacks_room(const struct occupancy *c, struct slice_position first, struct slice_position *last,
                        uint64_t limit)
 {
     for (uint32_t page = last->page + 1; page-- > first.page;) {
@@ -223,7 +223,7 @@ static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, ui
     for (;;) {
         int64_t end = duration > WEIR_FOREVER - (start > 0 ? start : 0) ? WEIR_FOREVER : start + duration;
         last = last_before(c, first, end);
-        if (!is_crowded(c, first, &last, c->live - c->unheld - n) &&
+        if (!lacks_room(c, first, &last, c->live - c->unheld - n) &&
             is_free(c, first, &last, c->live - c->nrefused - n))
             return start;
         if (!next_slice(c, &last))
@@ -251,6 +251,6 @@ bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n
 {
     struct slice_position first = spot_at(c, t0), last = last_before(c, first, t1);
 
-    return n + c->nrefused <= c->live && !is_crowded(c, first, &last, c->live - c->unheld - n) &&
+    return n + c->nrefused <= c->live && !lacks_room(c, first, &last, c->live - c->unheld - n) &&
            is_free(c, first, &last, c->live - c->nrefused - n);
 }

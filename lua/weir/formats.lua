@@ -74,7 +74,7 @@ end
 -- ---- methods ----------------------------------------------------------------------------------------------------
 
 -- Adds the formats written in Lua to the message about an unknown format.
-local function told(formats, ok, ...)
+local function with_formats(formats, ok, ...)
   local why, code = ...
   if ok or type(why) ~= "string" then return ok, ... end
   local names = table.concat(tables.keys(formats), ", ")
@@ -90,7 +90,7 @@ local function extend(class, formats)
     local made = formats[name]
     local set, why, code = checked(self, name, made and made.takes or CORE, opts)
     if not set then return nil, why, code end
-    if not made then return told(formats, format(self, name, set)) end
+    if not made then return with_formats(formats, format(self, name, set)) end
     return made.write(self, set)
   end
 
@@ -98,7 +98,7 @@ local function extend(class, formats)
     if not formats[name] then
       local set, why, code = checked(self, name, CORE, opts)
       if not set then return nil, why, code end
-      return told(formats, write(self, file, name, set))
+      return with_formats(formats, write(self, file, name, set))
     end
     if io.type(file) ~= "file" then error(io.type(file) and "the file is closed" or "FILE* expected") end
     local text, why, code = self:format(name, opts)
@@ -168,7 +168,7 @@ function graph.save(self, path, opts)
       return files.write(path, text)
     end
   end
-  if not (name and GRAPHS[name]) then return told(GRAPHS, save(self, path, opts)) end
+  if not (name and GRAPHS[name]) then return with_formats(GRAPHS, save(self, path, opts)) end
   if opts.changed then return nil, ('"%s" is written as a whole'):format(name), "invalid" end
   local text, why, code = self:format(name)
   if not text then return nil, why, code end

@@ -50,16 +50,16 @@ function weir.load(path, opts)
     if why then return nil, why, code end
     if text then return weir.parse(text, { source = "<stdin>" }) end
   end
-  local told = format == nil and script.of_file(path)
-  if told then return script.load(path, { format = told }) end
-  return script.told(core.load(path, opts))
+  local reader = format == nil and script.of_file(path)
+  if reader then return script.load(path, { format = reader }) end
+  return script.with_formats(core.load(path, opts))
 end
 
 --- @method parse(text: string, options: table?): graph?, string?, string? -- Makes a graph from a text. options:
 ---   format, by default recognized by content, except for "recipe" and "rdl"; source, the name of the text in errors.
 function weir.parse(text, opts)
   local format = opts and opts.format or script.by_content(text)
-  if not script.reads(format) then return script.told(core.parse(text, opts)) end
+  if not script.reads(format) then return script.with_formats(core.parse(text, opts)) end
   return script.parse(text, opts and opts.source or "<string>", opts, format)
 end
 

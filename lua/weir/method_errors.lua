@@ -17,7 +17,7 @@ end
 
 -- Returns the text for the caller in place of a message; nil: the message is right. An error raised by Lua itself in the
 -- library is a fault of the library, and keeps its line.
-local function told(name, message)
+local function for_caller(name, message)
   local text = type(message) == "string" and behind_line(message)
   if not text or text:find "^attempt to " then return nil end
   return (text:gsub("^bad argument #%d+ to '[^']*' ", ("bad argument to '%s' "):format(name)))
@@ -28,7 +28,7 @@ end
 local function pass(name, level, ok, ...)
   if ok then return ... end
   local message = ...
-  local text = told(name, message)
+  local text = for_caller(name, message)
   if text then error(text, level) end
   error(message, 0)
 end

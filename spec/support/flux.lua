@@ -21,7 +21,7 @@ function M.open(arguments, config, starting, states)
   for _, name in ipairs { "alloc", "annotate", "deny", "raise" } do
     port[name] = function(...) s.said[#s.said + 1] = { name, ... } end
   end
-  function port.explain(id) s.service:told(encode { id = id }, (s.service:reason(encode { id = id }))) end
+  function port.explain(id) s.service:set_reason(encode { id = id }, (s.service:reason(encode { id = id }))) end
   function port.log(level, text) s.logged[#s.logged + 1] = level .. ": " .. text end
   local service, why = instance_of.open(arguments or {}, encode(config or {}), port)
   if not service then return nil, why end

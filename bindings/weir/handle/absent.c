@@ -34,13 +34,13 @@ static const char *first_absent(const weir_graph *g, const weir_resource *list, 
 
 void weirlua_tell_absent(lua_State *L, const weir_graph *g, const weir_request *r, weir_err *err)
 {
-    static const char told[] = "\" here"; /* at the end of an error that names a type */
-    size_t used = strlen(err->text), end = sizeof told - 1;
+    static const char suffix[] = "\" here"; /* at the end of an error that names a type */
+    size_t used = strlen(err->text), end = sizeof suffix - 1;
     const weir_resource *list;
     const char *type;
     uint32_t n;
 
-    if (used < end || strcmp(err->text + used - end, told) != 0)
+    if (used < end || strcmp(err->text + used - end, suffix) != 0)
         return;
     list = weir_request_resources(r, &n);
     type = first_absent(g, list, n);

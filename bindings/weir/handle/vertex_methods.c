@@ -63,7 +63,7 @@ static int push_uri(lua_State *L, const struct weirlua_handle *h, const char *su
 }
 
 /* The first subsystem of a vertex that is not in containment; NULL: the vertex is. */
-static const char *elsewhere(const weir_graph *g, weir_vertex v)
+static const char *other_subsystem(const weir_graph *g, weir_vertex v)
 {
     const char *name;
 
@@ -83,10 +83,10 @@ static int vertex_uri(lua_State *L)
 
     weirlua_anchor(L, s, h.handle);
     if (!subsystem)
-        subsystem = elsewhere(h.g, h.v);
+        subsystem = other_subsystem(h.g, h.v);
     if (!subsystem)
         subsystem = "containment";
-    if (strcmp(subsystem, "containment") == 0 ? wanted && elsewhere(h.g, h.v) : !part_of(h.g, h.v, subsystem))
+    if (strcmp(subsystem, "containment") == 0 ? wanted && other_subsystem(h.g, h.v) : !part_of(h.g, h.v, subsystem))
         return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "the vertex is not in that subsystem"},
                             WEIR_ENOENT);
     return push_uri(L, &h, subsystem);

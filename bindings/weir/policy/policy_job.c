@@ -68,7 +68,7 @@ static struct policy_job *job_of(lua_State *S)
 /* ---- facts from the caller ---- */
 
 /* A field of `about`: a text, which the table keeps alive, or a number. */
-struct told {
+struct answer {
     const char *key;
     int type; /* LUA_TSTRING, LUA_TNUMBER; LUA_TNIL where there is none */
     const char *text;
@@ -78,27 +78,27 @@ struct told {
     lua_Number n;
 };
 
-/* (about, told): fills told. */
+/* (about, answer): fills answer. */
 static int look_up(lua_State *L)
 {
-    struct told *told = lua_touserdata(L, 2);
+    struct answer *answer = lua_touserdata(L, 2);
 
-    lua_pushstring(L, told->key);
-    told->type = lua_istable(L, 1) ? lua_rawget(L, 1) : LUA_TNIL;
-    if (told->type == LUA_TSTRING)
-        told->text = lua_tolstring(L, -1, &told->len);
-    told->integer = lua_isinteger(L, -1);
-    told->i = lua_tointeger(L, -1);
-    told->n = lua_tonumber(L, -1);
+    lua_pushstring(L, answer->key);
+    answer->type = lua_istable(L, 1) ? lua_rawget(L, 1) : LUA_TNIL;
+    if (answer->type == LUA_TSTRING)
+        answer->text = lua_tolstring(L, -1, &answer->len);
+    answer->integer = lua_isinteger(L, -1);
+    answer->i = lua_tointeger(L, -1);
+    answer->n = lua_tonumber(L, -1);
     return 0;
 }
 
 /* Pushes a field given by the caller of the match, nil where the caller has given none; returns the type. The field
  * makes the answer of the policy personal: an equal request of a different job may get a different answer. `requests`
  * is the index of the table of requests. */
-static int push_told(lua_State *S, int requests, const struct policy_job *job, const char *key)
+static int push_answer(lua_State *S, int requests, const struct policy_job *job, const char *key)
 {
-    struct told told = {.key = key, .type = LUA_TNIL};
+    struct answer answer = {.key = key, .type = LUA_TNIL};
     lua_State *L = job->about ? job->home : S;
 
     job->policy->personal = true;
@@ -108,17 +108,17 @@ static int push_told(lua_State *S, int requests, const struct policy_job *job, c
         lua_pushvalue(L, job->about);
     else
         lua_rawgeti(S, requests, T_ABOUT);
-    lua_pushlightuserdata(L, &told);
+    lua_pushlightuserdata(L, &answer);
     if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
         lua_pop(L, 1);
         luaL_error(S, "out of memory");
     }
-    if (told.type == LUA_TSTRING)
-        lua_pushlstring(S, told.text, told.len);
-    else if (told.type == LUA_TNUMBER && told.integer)
-        lua_pushinteger(S, told.i);
-    else if (told.type == LUA_TNUMBER)
-        lua_pushnumber(S, told.n);
+    if (answer.type == LUA_TSTRING)
+        lua_pushlstring(S, answer.text, answer.len);
+    else if (answer.type == LUA_TNUMBER && answer.integer)
+        lua_pushinteger(S, answer.i);
+    else if (answer.type == LUA_TNUMBER)
+        lua_pushnumber(S, answer.n);
     else
         lua_pushnil(S);
     return lua_type(S, -1);
@@ -262,7 +262,7 @@ static void push_attributes(lua_State *S, const struct policy_job *job)
     struct weirlua_owner *text;
     bool personal = job->policy->personal;
 
-    if (push_told(S, 3, job, "attributes") == LUA_TSTRING) {
+    if (push_answer(S, 3, job, "attributes") == LUA_TSTRING) {
         if (job->policy->sandbox.S)
             job->policy->sandbox.job_read = true;
         if (weirlua_json_read(S, lua_tostring(S, -1), lua_rawlen(S, -1)) == 1 && lua_istable(S, -1))
@@ -353,7 +353,7 @@ static bool push_about(lua_State *S, const struct policy_job *job, const char *k
 
     if (i < 0)
         return false; /* attributes: see push_attributes() */
-    if (push_told(S, 3, job, key) != LUA_TNIL || i < ABOUT_TRUSTED)
+    if (push_answer(S, 3, job, key) != LUA_TNIL || i < ABOUT_TRUSTED)
         return true;
     if (strcmp(key, "name") == 0)
         push_own_name(S, job);

@@ -190,7 +190,7 @@ bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, co
            (place == JGF_OF_CHILD ? vertex_at(g, v)->parent != WEIR_NONE : v == weir_jgf_first_root(g));
 }
 
-bool weir_jgf_is_elsewhere(const weir_graph *g, weir_vertex v, const char *key, const char *value)
+bool weir_jgf_is_foreign_outside(const weir_graph *g, weir_vertex v, const char *key, const char *value)
 {
     return strncmp(key, places[JGF_OF_VERTEX], strlen(places[JGF_OF_VERTEX])) != 0 &&
            weir_jgf_is_foreign(g, v, key, value);

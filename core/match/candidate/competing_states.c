@@ -231,9 +231,9 @@ int weir_competing_state(struct competing *c, uint32_t i, uint64_t *state)
     for (uint32_t k = 0; k < c->n; k++) {
         const struct demand *d = &c->demands[k];
         int64_t missing = demand_minimum(d) - d->units;
-        bool told = c->symmetries.known && d->under != WEIR_NONE;
+        bool symmetric = c->symmetries.known && d->under != WEIR_NONE;
         uint64_t h = hash_add(c->symmetries.key + (k < i), d->r->index);
-        h = hash_add(hash_add(hash_add(h, told ? 0 : d->under), d->host), (uint64_t)d->times);
+        h = hash_add(hash_add(hash_add(h, symmetric ? 0 : d->under), d->host), (uint64_t)d->times);
         if (d->subsystem != WEIR_NONE || k >= i || missing > 0)
             *state += hash_add(h, (uint64_t)missing);
     }

@@ -315,23 +315,23 @@ static int reserve_others(struct match *m, struct flow_net *f, bool none)
             weir_flow_give_back(f->w, v, f->reserved[i] - sum);
         f->reserved[i] = fits ? sum : f->reserved[i];
     }
-    m->progress.flow->crowded |= !fits;
+    m->progress.flow->contended |= !fits;
     return fits;
 }
 
 /* Notes where `units` for v, just refused, would fit but for the flows of other networks. Returns 0 or negative. */
-static int note_crowded(struct match *m, struct flow_net *f, weir_vertex v, int64_t units)
+static int note_contended(struct match *m, struct flow_net *f, weir_vertex v, int64_t units)
 {
     uint32_t demands = weir_flow_demands(f->w);
     int64_t got = 0;
-    int rc = f->reserved && !m->progress.flow->crowded ? reserve_others(m, f, true) : 0;
+    int rc = f->reserved && !m->progress.flow->contended ? reserve_others(m, f, true) : 0;
 
     if (rc <= 0)
         return rc;
     if (weir_flow_serve(f->w, v, units, false, &got))
         return weir_fail_nomem(m->err);
     weir_flow_drop(f->w, demands);
-    m->progress.flow->crowded |= got == units;
+    m->progress.flow->contended |= got == units;
     rc = reserve_others(m, f, false);
     return rc < 0 ? rc : 0;
 }
@@ -432,7 +432,7 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
         visits = weir_flow_visits(f->w);
         if (got == units)
             return add_demand(m, f, v, r, units);
-        if (n == r->count.min && note_crowded(m, f, v, units))
+        if (n == r->count.min && note_contended(m, f, v, units))
             return WEIR_ENOMEM;
         n = weir_count_floor(&r->count, got / times < n ? got / times : n - 1);
     }

@@ -77,7 +77,7 @@ struct flow_state {
     bool *direct;   /* by resource of the request: it requests units that flows of the request pass through */
     bool mixed;     /* some resource does */
     bool shared;    /* units pass flows of several subsystems of the request */
-    bool crowded;   /* a flow was refused that fits but for those of other networks, which might take other ways */
+    bool contended; /* a flow was refused that fits but for those of other networks, which might take other ways */
     bool placing;   /* the networks of the match are being released and no longer change */
     bool search;    /* counts with a range take their minimum */
     bool still;     /* units taken directly leave the flows where they are */

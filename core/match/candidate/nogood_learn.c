@@ -33,9 +33,9 @@ static bool applies(const struct search *s)
 {
     const struct match *m = s->m;
     const weir_resource *r = sought(s);
-    bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->ask.options->strict & WEIR_STRICT_LEVELS);
+    bool counted = r->nwith == 1 && r->with->nwith == 0 && !(m->ask.options->strict & WEIR_STRICT_LEVELS);
 
-    if (r->nwith == 0 || told || r->any || has_flow(m->g, r) || weir_direct_within(m, r))
+    if (r->nwith == 0 || counted || r->any || has_flow(m->g, r) || weir_direct_within(m, r))
         return false;
     if (m->scope.conflicts_from != WEIR_NONE || m->scope.minimum || m->ask.links != WEIR_NONE || m->ask.options->trace)
         return false;

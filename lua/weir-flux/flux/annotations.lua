@@ -63,9 +63,9 @@ local function estimates(self)
   for job in pairs(self.changed) do
     if n >= MOST then return end
     self.changed[job] = nil
-    local told = job.noted and job.noted.t_estimate
+    local before = job.noted and job.noted.t_estimate
     local now = job.reserved
-    if job.state == "pending" and (told or now) and not (told and now and math.abs(told - now) < 1) then
+    if job.state == "pending" and (before or now) and not (before and now and math.abs(before - now) < 1) then
       write_estimate(self, job, now)
       n = n + 1
     end
@@ -145,7 +145,7 @@ end
 function M:copied(seconds) self.next = math.max(self.next, self.host.ticks() + 100 * seconds) end
 
 --- Writes the reason found by a copy of the scheduler.
-function M:told(id, text)
+function M:set_reason(id, text)
   local job = self.host.jobs[id]
   if job and job.state == "pending" then write(self, job, "reason_pending", text .. policies.remark(self.host, job)) end
 end

@@ -254,9 +254,9 @@ local function by_rank(graph)
 end
 
 ANSWER["stats-get"] = function(self)
-  local V, told = self.graph:count(), self.times:told()
-  told.V, told.E, told.by_rank = V, math.max(V - 1, 0), by_rank(self.graph)
-  return encode(told)
+  local V, report = self.graph:count(), self.times:report()
+  report.V, report.E, report.by_rank = V, math.max(V - 1, 0), by_rank(self.graph)
+  return encode(report)
 end
 
 ANSWER["stats-clear"] = function(self)

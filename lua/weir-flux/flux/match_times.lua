@@ -53,17 +53,17 @@ function M:matches(job, host, f, ...)
   return timed(self, job, function() return host.matches - before end, f, ...)
 end
 
-local function told(counts)
+local function summary(counts)
   local n = counts.n
   return { njobs = counts.all, ["njobs-reset"] = n, ["max-match-jobid"] = counts.job, ["max-match-iters"] = counts.tries,
     stats = { min = n > 0 and counts.least or 0.0, max = counts.most, avg = counts.mean, variance = n > 0 and counts.squares / n or 0.0 } }
 end
 
 --- Returns the counts in Fluxion's words.
-function M:told()
+function M:report()
   local now = self.clock()
   return { ["load-time"] = self.load or 0.0, ["graph-uptime"] = math.floor(now - self.from),
-    ["time-since-reset"] = math.floor(now - self.cleared), match = { succeeded = told(self.found), failed = told(self.failed) } }
+    ["time-since-reset"] = math.floor(now - self.cleared), match = { succeeded = summary(self.found), failed = summary(self.failed) } }
 end
 
 return M

@@ -108,9 +108,9 @@ end
 
 --- Returns the text for reason_pending; to be called in a copy of the scheduler.
 function M:reason(text) return self.scheduler.annotations:reason(payload(text).id) end
---- copied notes the seconds needed for a copy; `told` takes the text found by a copy.
+--- copied notes the seconds needed for a copy; set_reason takes the text found by a copy.
 function M:copied(seconds) self.scheduler.annotations:copied(tonumber(seconds)) end
-function M:told(text, reason) self.scheduler.annotations:told(payload(text).id, reason) end
+function M:set_reason(text, reason) self.scheduler.annotations:set_reason(payload(text).id, reason) end
 
 -- Returns the jobs of the engine with times and R_lite, as JSON text.
 local function books(s)

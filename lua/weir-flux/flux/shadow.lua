@@ -9,7 +9,7 @@
 --                                           f58 = prefix of ids
 --   s:hear("job", text)  s:hear("resource", text)  s:hear("config", text)  s:hear("queue", text)    keep the messages, to be processed
 --   s:work(seconds)      processes the messages; returns 0 while more is left, else the seconds until the next call
---   s:status()           JSON text of {text =, page =, told =}
+--   s:status()           JSON text of {text =, page =, report =}
 --
 -- A job is submitted to the shadow when it gets a priority above 0, as it is sent to the scheduler then; it is taken back at a priority
 -- of 0, when its jobspec changes, and while its queue is stopped. That a queue was stopped or started is not published by Flux: the process
@@ -320,10 +320,10 @@ local function about(self)
     status = own and own:status() or nil }
 end
 
---- Returns the status: JSON text of {told =, text = for people, page = HTML}.
+--- Returns the status: JSON text of {report =, text = for people, page = HTML}.
 function M:status()
-  local told = about(self)
-  return core.json_encode { told = told, text = shadow_text.plain(told), page = findings.html(shadow_text.page(told)) }
+  local report = about(self)
+  return core.json_encode { report = report, text = shadow_text.plain(report), page = findings.html(shadow_text.page(report)) }
 end
 
 --- Opens a shadow; see the head of the file. Returns it; or nil, message.

@@ -205,7 +205,7 @@ end
 
 --- Returns a copy of `request` with a constraint against the targets that the job has already: a child gets each target
 -- once, as shrink and release (RFC 28) name targets and no parts, so a part of a target of the job cannot be added.
-function ChildInstances:elsewhere(child, request)
+function ChildInstances:on_other_targets(child, request)
   local has, owed = targets_of(self, child.job)
   local spec = core.json_decode(request:format "json")
   local attributes = spec.attributes or {}

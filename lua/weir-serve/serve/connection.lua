@@ -206,13 +206,13 @@ function Client:waiting() return self.out_bytes + self.queued() end
 
 --- Replaces unsent answers by an error, after a failed save. Calls with pages or streams end.
 function Client:revoke(why, code)
-  local told, out, whose = {}, self.out, self.whose
+  local notified, out, whose = {}, self.out, self.whose
   self.out, self.whose, self.out_bytes, self.paging = {}, {}, 0, {}
   for i, call in ipairs(whose) do
     if not call then
       put(self, nil, out[i])
-    elseif not told[call] then
-      told[call] = true
+    elseif not notified[call] then
+      notified[call] = true
       put(self, nil, wire.error(call.id, why, code))
       finished(self, call)
     end

@@ -33,9 +33,9 @@ local MB = 1 << 20
 local REAPED = 100 -- milliseconds between looks whether a killed process is gone
 -- Priority; bytes of memory in addition to twice the machine, of what is not read yet, of an answer.
 local NICE, MEMORY, QUEUE, LINE = 19, 512 * MB, 64 * MB, 64 * MB
-local KEPT, LATEST = 1 * MB, 100 -- bytes told that are written together, at most so many milliseconds after the first
-local ENDLESS = 8e12             -- seconds that a job without an end is told to last
-local PERIODS = 20               -- periods before the present one that are told of
+local KEPT, LATEST = 1 * MB, 100 -- bytes of messages that are written together, at most so many milliseconds after the first
+local ENDLESS = 8e12             -- seconds that a job without an end is said to last
+local PERIODS = 20               -- periods before the present one that are reported
 
 local MATCH, EVENT, TEXT = "<c1i8i8i8i8s2s2s4", "<c1i8i8", "<c1s4"
 
@@ -181,14 +181,14 @@ end
 --- Makes a shadow of a service. made: as forecast_input.prepare returns it; names: {policy =, queue =} for people. Returns the shadow; or
 -- nil, message, code.
 function M.start(service, made, names)
-  local self = setmetatable({ service = service, made = made, names = names, calls = {}, asked = 0, told = 0, periods = core.array {},
+  local self = setmetatable({ service = service, made = made, names = names, calls = {}, asked = 0, messages = 0, periods = core.array {},
     timer = uv.new_timer(), dying = {} }, Shadow)
   local ok, why, code = begin(self)
   if not ok then return nil, why, code end
   return self
 end
 
--- ---- what is told ---------------------------------------------------------------------------------------------------
+-- ---- messages to the shadow ---------------------------------------------------------------------------------------------------
 
 --- Writes the records kept so far. A shadow that does not read in time is ended.
 function Shadow:write()
@@ -203,7 +203,7 @@ end
 -- Keeps a text, to be written with others.
 local function keep(self, text)
   local n = self.nbuffer + 1
-  self.buffer[n], self.nbuffer, self.told, self.bytes = text, n, self.told + 1, self.bytes + #text
+  self.buffer[n], self.nbuffer, self.messages, self.bytes = text, n, self.messages + 1, self.bytes + #text
   if n == 1 then self.later:start(LATEST, 0, self.flush) end
   if self.bytes > KEPT then self:write() end
 end
@@ -244,21 +244,21 @@ local function begin_anew(self)
   for _, n in ipairs(tables.keys(calls)) do self:ask(calls[n]) end
 end
 
--- Begins anew when the shadow has told what it has found.
+-- Begins anew when the shadow has reported what it has found.
 local function ask_and_begin_anew(self)
   if self.anew then return end
   local at = self.service.engine:now()
-  self.anew = { over = false, fail = function() end, answer = function(told)
-    local s = told.status
+  self.anew = { over = false, fail = function() end, answer = function(report)
+    local s = report.status
     if not s or self.ended then return end
-    table.insert(self.periods, { since = s.since, told = at, jobs = s.jobs, compared = s.compared, wait = s.wait })
+    table.insert(self.periods, { since = s.since, last_message = at, jobs = s.jobs, compared = s.compared, wait = s.wait })
     if #self.periods > PERIODS then table.remove(self.periods, 1) end
     begin_anew(self)
   end }
   self:ask(self.anew)
 end
 
---- Looks at the machine after a change: states are told; where targets have come, or lost is true, the shadow begins anew.
+--- Looks at the machine after a change: states are sent; where targets have come, or lost is true, the shadow begins anew.
 function Shadow:look(lost)
   if self.ended then return end
   local service, states = self.service, {}
@@ -273,7 +273,7 @@ end
 --- Returns what a status tells, with what is known here.
 function Shadow:about(status)
   return { running = not self.ended, ended = self.ended, policy = self.names.policy, queue = self.names.queue,
-    in_force = self.service.policy.name, since = self.since, told = self.told,
+    in_force = self.service.policy.name, since = self.since, messages = self.messages,
     unread = self.ended and 0 or self.input:get_write_queue_size() + self.bytes, periods = self.periods[1] and self.periods or nil,
     status = status }
 end

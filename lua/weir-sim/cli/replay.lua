@@ -376,7 +376,7 @@ local function run_all(opts, path, variants)
   local bar = not opts.quiet and progress.several("replay", #variants) or nil
   local function one(which, tell) return work(opts, path, which, bar and progress.teller(tell)) end
   local list, why, _, status = workers.map(variants, one,
-    { workers = opts.workers, told = bar and bar.told, done = bar and bar.finished })
+    { workers = opts.workers, progress = bar and bar.progress, done = bar and bar.finished })
   if bar then bar.done() end
   return list or out.fail(status or 2, "%s", why)
 end

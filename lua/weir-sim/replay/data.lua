@@ -6,7 +6,7 @@
 ---   "metrics": {...}}.
 ---   "metrics" is from weir.replay.metrics: jobs, rejected,
 ---   killed, failed,
----   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, told [the types
+---   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, shown [the types
 ---   that tables tell], wait {mean, median, p95, max}, mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting,
 ---   fragmentation,
 ---   backfilled, fairness {users, index, worst_user, worst_user_bounded_slowdown}, users [{user, jobs, mean_wait,

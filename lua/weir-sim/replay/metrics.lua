@@ -249,7 +249,7 @@ end
 
 -- Returns the types of which a reader wants to know: nodes, and what is in them, as far as some job had any. That a rack or a
 -- switch has a job in some part is no information.
-local function told_types(self)
+local function shown_types(self)
   local list = {}
   for _, t in ipairs(self.types) do
     local is_main = self.main and t.name == self.main.name
@@ -277,7 +277,7 @@ function M:result()
   return {
     jobs = n, rejected = self.rejected, killed = self.killed, failed = self.failed, preempted = self.preempted,
     unfinished = sim.nrunning + self.queued, first_submit = self.first or 0, last_end = (self.first or 0) + span, makespan = span,
-    utilisation = used, whole = whole, touched = touched, told = told_types(self),
+    utilisation = used, whole = whole, touched = touched, shown = shown_types(self),
     wait = wait_of(self),
     mean_flow = over(self.flow, n), bounded_slowdown = { mean = over(self.slowdown, n), max = self.worst, tau = self.tau },
     queue = { mean = over(self.queue_sum, span), max = self.queue_most },

@@ -44,8 +44,8 @@ function M.teller(tell)
   end
 end
 
---- Returns {told, finished, done} for n replays in copies of the process, which share a line; nil where standard error
---- is no terminal. told(i, {ended, expected}) takes a report; finished(i) counts replay i as over.
+--- Returns {progress, finished, done} for n replays in copies of the process, which share a line; nil where standard error
+--- is no terminal. progress(i, {ended, expected}) takes a report; finished(i) counts replay i as over.
 function M.several(name, n)
   if not is_terminal() then return nil end
   local began, ended, expected, over, shown = core.clock(), {}, {}, 0, false
@@ -61,7 +61,7 @@ function M.several(name, n)
     io.stderr:flush()
   end
   return {
-    told = function(i, value)
+    progress = function(i, value)
       ended[i], expected[i] = value[1], value[2]
       show()
     end,

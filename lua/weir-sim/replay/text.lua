@@ -33,7 +33,7 @@ local function count(x) return ("%d"):format(x) end
 local function types_of(results)
   local known = {}
   for _, result in ipairs(results) do
-    for _, type in ipairs(result.metrics.told or tables.keys(result.metrics.utilisation)) do known[type] = true end
+    for _, type in ipairs(result.metrics.shown or tables.keys(result.metrics.utilisation)) do known[type] = true end
   end
   return tables.keys(known)
 end

@@ -4,7 +4,7 @@
 ---   local list, why = workers.map({ 1, 2, 3 }, function(x) return { square = x * x } end)
 ---   print(list[3].square) --> 9
 ---
---- A copy writes frames, a line of JSON each: {"told": value}, {"done": value}, {"failed": {message, code}} or {"raised":
+--- A copy writes frames, a line of JSON each: {"progress": value}, {"done": value}, {"failed": {message, code}} or {"raised":
 --- message}.
 ---
 --- Invariant: no copy outlives the call of map(), however the call ends: the list of copies is closed.
@@ -21,7 +21,7 @@ local MOST, WAIT = 256, 3600 -- copies at once, as core.any_ready takes; seconds
 -- Runs a task, and writes the frames.
 local function work_in_copy(work, task, write)
   local function frame(name, value) write(core.json_encode { [name] = value } .. "\n") end
-  local ok, value, why, code = pcall(work, task, function(told) frame("told", told) end)
+  local ok, value, why, code = pcall(work, task, function(progress) frame("progress", progress) end)
   if not ok then return frame("raised", tostring(value)) end
   if value == nil then return frame("failed", { tostring(why), code }) end
   frame("done", value)
@@ -32,8 +32,8 @@ end
 -- Handles a frame of the copy at work on task i.
 local function handle(self, run, line)
   local frame = assert(core.json_decode(line))
-  if frame.told ~= nil then
-    if self.told then self.told(run.i, frame.told) end
+  if frame.progress ~= nil then
+    if self.progress then self.progress(run.i, frame.progress) end
     return
   end
   run.over = true
@@ -101,15 +101,15 @@ local function first_wrong(self)
 end
 
 --- Calls work(task, tell) for each task, in copies of the process. work returns a value that JSON can hold, other than
---- null; or nil, message, code; tell reports a value to opts.told. Returns the list of the values; or nil, message,
+--- null; or nil, message, code; tell reports a value to opts.progress. Returns the list of the values; or nil, message,
 --- the number of the first task that failed, when the tasks before have been done, and its code. Raises what work raises. opts:
 ---   workers   copies at once; as many as there are processors
----   told(i, value)   called here with each report of task i
+---   progress(i, value)   called here with each report of task i
 ---   done(i, value)   called here with the value of task i, in the order in which the tasks end
 function M.map(tasks, work, opts)
   opts = opts or {}
   local most = math.min(opts.workers or core.processors(), MOST)
-  local self = { results = {}, wrong = {}, runs = {}, told = opts.told, done = opts.done,
+  local self = { results = {}, wrong = {}, runs = {}, progress = opts.progress, done = opts.done,
     children = setmetatable({}, { __close = kill_all }) }
   local _ <close> = self.children
   local next_task, failed = 1, nil

@@ -132,9 +132,9 @@ end
 
 -- The time before which the shadow may play.
 local function horizon(self)
-  local limit = self.told
+  local limit = self.last_message
   for record in pairs(self.open) do
-    local lasted = record.began and self.told - record.began or 0
+    local lasted = record.began and self.last_message - record.began or 0
     limit = math.min(limit, record.shadow_began + lasted)
   end
   return limit
@@ -162,8 +162,8 @@ end
 -- ---- input ---------------------------------------------------------------------------------------------------------
 
 local function hear(self, t)
-  t = instant.of(math.max(t, self.told))
-  self.told = t
+  t = instant.of(math.max(t, self.last_message))
+  self.last_message = t
   return t
 end
 
@@ -266,7 +266,7 @@ local function series_of(own)
   return { start = s.start, step = s.step, used = s.used, queued = s.queued }
 end
 
---- Returns what is known so far, a table for programs: since, told (the time of the last message), reached (the time that the
+--- Returns what is known so far, a table for programs: since, last_message (the time of the last message), reached (the time that the
 --- shadow has come to), behind, jobs that came, compared (jobs that have started on both sides), earlier, later, same; wait =
 --- {truth =, shadow =}, each {mean, median, p95, max} of the compared jobs; utilisation, promises and late likewise; refused,
 --- followed, changes of the machine, and changes, those that were not followed, failure, series, type, total. Utilisation is up to
@@ -275,14 +275,15 @@ function M:status()
   local span, total = self.measured - self.since, self.sim:total()
   local function share(own) return span > 0 and total > 0 and own.area / (span * total) or 0 end
   return {
-    version = 1, since = self.since, told = self.told, reached = self.reached, behind = self.told - self.reached, jobs = self.jobs,
+    version = 1, since = self.since, last_message = self.last_message, reached = self.reached,
+    behind = self.last_message - self.reached, jobs = self.jobs,
     compared = self.compared, earlier = self.earlier, later = self.later, same = self.same, refused = self.refused,
     refusal = self.refusal, followed = self.followed, changes = self.changes, failure = self.failure, type = self.sim.type, total = total,
     passes = self.sim.passes,
     wait = { truth = waits_of(self.truth), shadow = waits_of(self.own) },
     utilisation = { truth = share(self.truth), shadow = share(self.own) },
-    promises = { truth = self.told_promises and self.truth.promises or nil, shadow = self.own.promises },
-    late = { truth = self.told_promises and self.truth.late or nil, shadow = self.own.late },
+    promises = { truth = self.has_promises and self.truth.promises or nil, shadow = self.own.promises },
+    late = { truth = self.has_promises and self.truth.late or nil, shadow = self.own.late },
     series = { truth = series_of(self.truth), shadow = series_of(self.own) },
   }
 end
@@ -321,8 +322,8 @@ end
 function M.new(opts)
   local now = instant.of(opts.now)
   local self = setmetatable({
-    since = now, told = now, reached = now, measured = now, truth = side(), own = side(), records = {}, open = {}, jobs = 0, compared = 0,
-    earlier = 0, later = 0, same = 0, refused = 0, changes = 0, followed = 0, told_promises = opts.promises ~= false,
+    since = now, last_message = now, reached = now, measured = now, truth = side(), own = side(), records = {}, open = {}, jobs = 0,
+    compared = 0, earlier = 0, later = 0, same = 0, refused = 0, changes = 0, followed = 0, has_promises = opts.promises ~= false,
     tolerance = opts.tolerance or 0,
   }, M)
   local why, code

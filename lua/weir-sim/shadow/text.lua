@@ -12,9 +12,9 @@ local seconds, moved = texts.span, texts.moved
 local function share(x) return ("%.1f %%"):format(x * 100) end
 
 -- The reason why the shadow is behind, or nil.
-local function trouble(told)
-  local s = told.status
-  if told.ended then return ("It has ended: %s."):format(told.ended) end
+local function trouble(report)
+  local s = report.status
+  if report.ended then return ("It has ended: %s."):format(report.ended) end
   if s.failure then return ("It has stopped at a failure: %s."):format(s.failure) end
   if s.changes > 0 then
     return ("%d changes of the machine were not followed: compare with care, or start it again."):format(s.changes)
@@ -22,10 +22,10 @@ local function trouble(told)
 end
 
 -- Whether the shadow is up to date.
-local function progress(told)
-  local s = told.status
-  if (told.unread or 0) > 0 then
-    return ("It is behind: %d messages are not processed yet."):format(told.unread)
+local function progress(report)
+  local s = report.status
+  if (report.unread or 0) > 0 then
+    return ("It is behind: %d messages are not processed yet."):format(report.unread)
   end
   if s.behind > 0 then
     return ("It has come to %s before now: jobs that it started earlier must end in truth first."):format(seconds(s.behind))
@@ -34,30 +34,30 @@ local function progress(told)
 end
 
 -- A sentence with further facts; or nil.
-local function remarks(told)
-  local s, list = told.status, {}
+local function remarks(report)
+  local s, list = report.status, {}
   if s.followed > 0 then list[1] = ("Followed: %s of the machine or its queues."):format(texts.counted(s.followed, "change")) end
-  if (told.lost or 0) > 0 then list[#list + 1] = ("%d jobs that ran before it could not be placed."):format(told.lost) end
-  for _, period in ipairs(told.periods or {}) do
+  if (report.lost or 0) > 0 then list[#list + 1] = ("%d jobs that ran before it could not be placed."):format(report.lost) end
+  for _, period in ipairs(report.periods or {}) do
     list[#list + 1] = ("Before it restarted on a changed machine, %d jobs had started on both sides in %s: they waited %s on average, "
-      .. "and would have waited %s."):format(period.compared, seconds(period.told - period.since), seconds(period.wait.truth.mean),
+      .. "and would have waited %s."):format(period.compared, seconds(period.last_message - period.since), seconds(period.wait.truth.mean),
       seconds(period.wait.shadow.mean))
   end
-  for _, name in ipairs(told.stopped or {}) do
+  for _, name in ipairs(report.stopped or {}) do
     list[#list + 1] = ("The queue%s is stopped: its jobs wait here, too."):format(name ~= "" and " " .. name or "")
   end
-  if told.remark then list[#list + 1] = ("It says: %s."):format(told.remark) end
+  if report.remark then list[#list + 1] = ("It says: %s."):format(report.remark) end
   return list[1] and table.concat(list, " ") or nil
 end
 
 --- Returns sentences on a shadow: the policies compared, the results, and the progress.
-function M.sentences(told)
-  local s = told.status
-  local names = ("%s and %s"):format(told.policy, told.queue)
-  if not s then return { ("The shadow of %s has ended: %s."):format(names, told.ended or "it is not known why") } end
+function M.sentences(report)
+  local s = report.status
+  local names = ("%s and %s"):format(report.policy, report.queue)
+  if not s then return { ("The shadow of %s has ended: %s."):format(names, report.ended or "it is not known why") } end
   local truth, would = s.wait.truth.mean, s.wait.shadow.mean
   local list = { ("For %s, %s ran alongside the policy in force (%s): %d jobs came, %d have started on both sides."):format(
-    seconds(s.told - s.since), names, told.in_force, s.jobs, s.compared) }
+    seconds(s.last_message - s.since), names, report.in_force, s.jobs, s.compared) }
   if s.compared == 0 then
     list[2] = "There is nothing to compare yet."
   else
@@ -65,14 +65,14 @@ function M.sentences(told)
       :format(seconds(truth), seconds(would), truth == would and "the same" or moved(truth, would) ~= "" and moved(truth, would) or "more",
         s.earlier, s.later, s.same)
   end
-  list[3] = trouble(told) or progress(told)
-  list[4] = remarks(told)
+  list[3] = trouble(report) or progress(report)
+  list[4] = remarks(report)
   return list
 end
 
 --- Returns the rows of a table, head first.
-function M.rows(told)
-  local s, rows = told.status, { { "", "in force", "shadow", "moved" } }
+function M.rows(report)
+  local s, rows = report.status, { { "", "in force", "shadow", "moved" } }
   for _, row in ipairs(WAITS) do
     local a, b = s.wait.truth[row[2]], s.wait.shadow[row[2]]
     rows[#rows + 1] = { row[1], seconds(a), seconds(b), moved(a, b) }
@@ -88,10 +88,10 @@ function M.rows(told)
 end
 
 --- Returns sentences and table as text, for a program without tables of its own.
-function M.plain(told)
-  local lines = M.sentences(told)
-  if not told.status or told.status.compared == 0 then return table.concat(lines, "\n") .. "\n" end
-  for _, row in ipairs(M.rows(told)) do
+function M.plain(report)
+  local lines = M.sentences(report)
+  if not report.status or report.status.compared == 0 then return table.concat(lines, "\n") .. "\n" end
+  for _, row in ipairs(M.rows(report)) do
     lines[#lines + 1] = (("%-28s %10s %10s %10s"):format(table.unpack(row)):gsub(" +$", ""))
   end
   return table.concat(lines, "\n") .. "\n"
@@ -115,13 +115,13 @@ local function picture(s, name, scale, what)
 end
 
 --- Returns the page of a shadow, for weir.html.report.findings.
-function M.page(told)
-  local s = told.status
-  local said = M.sentences(told)
-  local page = { title = ("weir shadow: %s and %s"):format(told.policy, told.queue),
+function M.page(report)
+  local s = report.status
+  local said = M.sentences(report)
+  local page = { title = ("weir shadow: %s and %s"):format(report.policy, report.queue),
     sentences = table.move(said, 1, math.min(3, #said), 1, {}) }
   if not s then return page end
-  local rows = M.rows(told)
+  local rows = M.rows(report)
   page.figures = { { title = "Jobs that wait: in force in violet, the shadow in green", svg = picture(s, "queued", 1, "jobs") },
     { title = "Utilisation", svg = picture(s, "used", 100 / math.max(1, s.total), "per cent of " .. s.type) } }
   page.tables = { { title = "Side by side", head = rows[1], rows = table.move(rows, 2, #rows, 1, {}) } }

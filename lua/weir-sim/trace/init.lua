@@ -204,7 +204,7 @@ local function again(lines, line, n)
   end
 end
 
-local function told(self, lines, format)
+local function recognize(self, lines, format)
   local line, n = lines()
   while line and line:find "^%s*$" do line, n = lines() end
   if not line then failure.raise(self.path .. ": is empty, expected a trace") end
@@ -281,7 +281,7 @@ function M.open(path, opts)
     leave(self, line, reason)
   end
   return caught(function()
-    local format, lines = told(self, numbered(self), opts.format)
+    local format, lines = recognize(self, numbered(self), opts.format)
     self.format, self.detailed = format, DETAILED[format] -- of a CSV, the reader says so
     local fill, next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
     local function finish()

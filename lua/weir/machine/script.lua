@@ -35,11 +35,11 @@ end
 --- Whether `format` is the name of a format of Lua files.
 function M.reads(format) return READERS[format] ~= nil end
 
-local TOLD = ", slurm.conf, what scontrol show node or flux config get prints; recipes and RDL in files that end in .lua)"
+local MORE = ", slurm.conf, what scontrol show node or flux config get prints; recipes and RDL in files that end in .lua)"
 
 --- Returns the results of a reader of the core. Errors for unknown formats name the formats of this module, too.
-function M.told(graph, why, code)
-  if not graph and code == "parse" then why = why:gsub("(is no machine in a known format %(.*)%)$", "%1" .. TOLD) end
+function M.with_formats(graph, why, code)
+  if not graph and code == "parse" then why = why:gsub("(is no machine in a known format %(.*)%)$", "%1" .. MORE) end
   if not graph and code == "invalid" then
     why = why:gsub("^.*unknown format .* expected one of .*$", "%0, " .. table.concat(tables.keys(READERS), ", "))
   end

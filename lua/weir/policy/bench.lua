@@ -160,8 +160,8 @@ local function notes_of(report, p, say)
   local function tell()
     for _, failure in ipairs(list) do
       local more = failure.times > 1 and (" (%d times in all)"):format(failure.times) or ""
-      local told = failure.trace and (failure.trace:find "\n" or failure.trace:find(", for /", 1, true))
-      local trace = told and "\n" .. failure.trace or ""
+      local located = failure.trace and (failure.trace:find "\n" or failure.trace:find(", for /", 1, true))
+      local trace = located and "\n" .. failure.trace or ""
       say("error", ("%s: %s%s%s"):format(failure.request, failure.message, more, trace))
     end
   end

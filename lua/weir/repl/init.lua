@@ -54,11 +54,11 @@ end
 
 -- Returns a function that adds an input to the history. A failure is reported only once.
 local function rememberer(editor)
-  local told
+  local warned
   return function(text)
     local kept, why = editor:remember(text)
-    if not kept and not told then out.warn("the history is not kept: " .. why) end
-    told = not kept
+    if not kept and not warned then out.warn("the history is not kept: " .. why) end
+    warned = not kept
   end
 end
 

@@ -65,8 +65,8 @@ local function check_each(list, name, wanted, holds)
   local handles, s = jobs_in(list, name)
   local jobs = tables.map(handles, function(handle) return (job.of(handle)) end)
   local failed = tables.filter(jobs, function(one) return not holds(s, one) end)
-  local told = failed[1] or jobs[1]
-  return verdict(not failed[1], job.title(told), wanted, picture.tell(s, told), s)
+  local shown = failed[1] or jobs[1]
+  return verdict(not failed[1], job.title(shown), wanted, picture.tell(s, shown), s)
 end
 
 for _, state in ipairs { "running", "done", "failed", "cancelled", "rejected", "submitted" } do

@@ -87,7 +87,7 @@ end
 local function told(t)
   local wait = 0
   while wait == 0 do wait = t.own:work(60) end
-  return core.json_decode(t.own:status()).told
+  return core.json_decode(t.own:status()).report
 end
 
 -- Lets the shadow play to its end. Returns its status.

@@ -72,10 +72,10 @@ describe("a shadow", function()
         for i, job in ipairs(jobs) do
           assert.equal(job.start, starts[i], ("seed %d, job %d"):format(seed, i))
         end
-        local told = own:status()
-        assert.same(told.wait.truth, told.wait.shadow)
-        assert.near(told.utilisation.truth, told.utilisation.shadow, 1e-9)
-        assert.same({ 0, 0, told.compared }, { told.earlier, told.later, told.same })
+        local report = own:status()
+        assert.same(report.wait.truth, report.wait.shadow)
+        assert.near(report.utilisation.truth, report.utilisation.shadow, 1e-9)
+        assert.same({ 0, 0, report.compared }, { report.earlier, report.later, report.same })
       end
     end)
   end
@@ -96,17 +96,17 @@ describe("a shadow", function()
     local own = assert(shadow.new { graph = weir.synthetic "node:2", now = 0, queue = "easy" })
     own:submit { id = 1, at = 0, request = "slot=1/node", estimate = 100, promise = 50 }
     own:advance(40)
-    local told = own:status()
-    assert.same({ 40, 0, 40, 0 }, { told.told, told.reached, told.behind, told.compared })
+    local report = own:status()
+    assert.same({ 40, 0, 40, 0 }, { report.last_message, report.reached, report.behind, report.compared })
     own:start(1, 50)
     own:advance(60)
     assert.equal(50, own:status().behind)
     own:stop(1, 70)
-    told = own:status()
-    assert.same({ 0, 1, 50, 0 }, { told.behind, told.earlier, told.wait.truth.mean, told.wait.shadow.mean })
-    assert.near(20 / 140, told.utilisation.truth, 1e-9)
-    assert.near(20 / 140, told.utilisation.shadow, 1e-9)
-    assert.same({ 1, 0 }, { told.promises.truth, told.late.truth })
+    report = own:status()
+    assert.same({ 0, 1, 50, 0 }, { report.behind, report.earlier, report.wait.truth.mean, report.wait.shadow.mean })
+    assert.near(20 / 140, report.utilisation.truth, 1e-9)
+    assert.near(20 / 140, report.utilisation.shadow, 1e-9)
+    assert.same({ 1, 0 }, { report.promises.truth, report.late.truth })
   end)
 
   it("begins in the midst of things", function()
@@ -120,8 +120,8 @@ describe("a shadow", function()
     own:start(8, 100)
     own:stop(8, 103)
     own:advance(200)
-    local told = own:status()
-    assert.same({ 1, 96, 26 }, { told.compared, told.wait.truth.mean, told.wait.shadow.mean })
+    local report = own:status()
+    assert.same({ 1, 96, 26 }, { report.compared, report.wait.truth.mean, report.wait.shadow.mean })
   end)
 
   it("tells of a policy that fails, and of jobs that it refuses", function()
@@ -169,17 +169,17 @@ describe("weir -s SOCKET shadow", function()
       if job ~= 2 then call("release", ('{"job":%d}'):format(job)) end
     end
     call("advance", '{"to":400}')
-    local told = status().status
-    assert.same({ 3, 3, 0 }, { told.jobs, told.compared, told.refused })
-    assert.equal(400, told.told)
-    assert.is_true(told.wait.shadow.mean < told.wait.truth.mean)
+    local report = status().status
+    assert.same({ 3, 3, 0 }, { report.jobs, report.compared, report.refused })
+    assert.equal(400, report.last_message)
+    assert.is_true(report.wait.shadow.mean < report.wait.truth.mean)
     local out = shell.path(shell.directory(), "page")
     assert.matches("3 have started on both sides", done("shadow", "status", "--report", out), 1, true)
     local page = shell.slurp(shell.path(out, "index.html"))
     for _, part in ipairs { "<h1>weir shadow: low and easy</h1>", "<svg", "wait, 95th percentile" } do
       assert.truthy(page:find(part, 1, true))
     end
-    assert.equal(400, core.json_decode(shell.slurp(shell.path(out, "shadow.json"))).status.told)
+    assert.equal(400, core.json_decode(shell.slurp(shell.path(out, "shadow.json"))).status.last_message)
     call("state", '{"uri":"/cluster0/node0","state":"down"}')
     assert.matches("Followed: 1 change of the machine or its queues", done("shadow", "status"), 1, true)
     done("shadow", "stop")
@@ -199,9 +199,9 @@ describe("weir -s SOCKET shadow", function()
     call("advance", '{"to":60}')
     for job = 1, 3 do call("release", ('{"job":%d}'):format(job)) end
     call("advance", '{"to":500}')
-    local told = status().status
-    assert.same({ 3, 2, 1 }, { told.jobs, told.compared, told.later })
-    assert.equal(3, told.followed)
+    local report = status().status
+    assert.same({ 3, 2, 1 }, { report.jobs, report.compared, report.later })
+    assert.equal(3, report.followed)
   end)
 
   it("begins anew where the machine grows, and keeps what it has found", function()
@@ -213,8 +213,8 @@ describe("weir -s SOCKET shadow", function()
     service.poll("the new shadow", function() return status().periods ~= nil end)
     match("slot=5/node", "now", 50)
     call("advance", '{"to":20}')
-    local told = status()
-    assert.same({ 1, 1, 10 }, { told.status.compared, told.periods[1].compared, told.status.total })
+    local report = status()
+    assert.same({ 1, 1, 10 }, { report.status.compared, report.periods[1].compared, report.status.total })
     assert.matches("Before it restarted on a changed machine, 1 jobs had started", done("shadow", "status"), 1, true)
   end)
 
@@ -228,7 +228,7 @@ describe("weir -s SOCKET shadow", function()
     service.poll("the new shadow", function() return status().periods ~= nil end)
   end)
 
-  it("is told to have ended when the service is started again", function()
+  it("is report to have ended when the service is started again", function()
     local dir = shell.directory()
     local words = { "-r", "node:4 core:2", "--clock", "manual", "--state", shell.path(dir, "state") }
     local function again() return service.start(dir, words) end

@@ -282,7 +282,7 @@ describe("metrics", function()
     it("tell of nodes and of what is in them that is used, not of racks: " .. case[1], function()
       local m = run(swf({ 1, 0, 100, 1 }), { resources = "cluster:1 rack:2 node:2 core:4 gpu:2 memory:1(size=8)", policy = "first",
         map = case[1] }).metrics
-      assert.equal(case[2], table.concat(m.told, " "))
+      assert.equal(case[2], table.concat(m.shown, " "))
       assert.near(0.5, m.utilisation.rack, 1e-9)
     end)
   end

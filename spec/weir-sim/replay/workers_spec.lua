@@ -40,7 +40,7 @@ describe("workers", function()
       tell(x .. 1)
       tell(x .. 2)
       return { x }
-    end, { workers = 1, told = function(i, value) told[#told + 1] = i .. value end, done = function(i) done[#done + 1] = i end }))
+    end, { workers = 1, progress = function(i, value) told[#told + 1] = i .. value end, done = function(i) done[#done + 1] = i end }))
     assert.same({ "1a1", "1a2", "2b1", "2b2" }, told)
     assert.same({ 1, 2 }, done)
   end)

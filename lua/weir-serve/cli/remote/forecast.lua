@@ -56,26 +56,26 @@ end
 local function counted(n, what) return n > 0 and ("%d %s"):format(n, what) or nil end
 
 -- The outcome of the jobs, as a sentence.
-local function sentence(told)
-  local s, parts = told.summary, {}
+local function sentence(report)
+  local s, parts = report.summary, {}
   parts[1] = counted(s.now, "would start now") or "none would start now"
   for _, row in ipairs { { s.earlier, "earlier than promised" }, { s.later, "later than promised" }, { s.same, "as promised" },
     { s.unknown, "at a time that is not known" } } do
     parts[#parts + 1] = counted(row[1], row[2])
   end
-  return ("%d %s, %d %s. With %s and %s: %s."):format(told.running, told.running == 1 and "job runs" or "jobs run",
-    s.waiting, s.waiting == 1 and "waits" or "wait", told.policy, told.queue, table.concat(parts, ", "))
+  return ("%d %s, %d %s. With %s and %s: %s."):format(report.running, report.running == 1 and "job runs" or "jobs run",
+    s.waiting, s.waiting == 1 and "waits" or "wait", report.policy, report.queue, table.concat(parts, ", "))
 end
 
-local function mean_line(told)
-  local s = told.summary
+local function mean_line(report)
+  local s = report.summary
   if type(s.wait_tried) ~= "number" then return nil end
   return ("On average a job waits %s from now on, and %s as promised."):format(span(s.wait_tried), span(s.wait_in_force))
 end
 
-local function show(told, all)
+local function show(report, all)
   local rows, left = { { "job", "in force", "tried", "moved", "why not now" } }, 0
-  for _, job in ipairs(told.jobs) do
+  for _, job in ipairs(report.jobs) do
     local moves = job.start ~= job.in_force
     if all or moves and #rows <= SHOWN then
       local tried = job.refused and "refused" or job.start and out.moment(job.start) or "-"
@@ -93,13 +93,13 @@ function M.try.run(client, opts)
   local asked = { seconds = opts.seconds }
   asked.policy, asked.source = sent(opts.policy)
   asked.queue, asked.queue_source = sent(opts.queue)
-  local told = remote.ask(client, "try", asked)
-  if opts.json then return out.json(told) end
-  out.line(sentence(told))
-  local mean = mean_line(told)
+  local report = remote.ask(client, "try", asked)
+  if opts.json then return out.json(report) end
+  out.line(sentence(report))
+  local mean = mean_line(report)
   if mean then out.line(mean) end
-  if told.incomplete then out.line("It is not complete: " .. told.incomplete .. ".") end
-  show(told, opts.all)
+  if report.incomplete then out.line("It is not complete: " .. report.incomplete .. ".") end
+  show(report, opts.all)
 end
 
 -- ---- shadow ------------------------------------------------------------------------------------------------
@@ -124,15 +124,15 @@ and reports it. It follows the states of nodes, restarts when the machine grows,
 Exit status: 0 done, 1 there is no shadow or a policy failed, 2 wrong usage, or no service.]],
 }
 
-local function show_status(told, opts)
+local function show_status(report, opts)
   if opts.report then
     local _ <close> = out.check(data.make(opts.report))
-    out.check(files.write(opts.report .. "/shadow.json", core.json_encode(told, { sort = true }) .. "\n"))
-    out.check(findings.write(opts.report, text.page(told)))
+    out.check(files.write(opts.report .. "/shadow.json", core.json_encode(report, { sort = true }) .. "\n"))
+    out.check(findings.write(opts.report, text.page(report)))
   end
-  if opts.json then return out.json(told) end
-  for _, line in ipairs(text.sentences(told)) do out.line(line) end
-  if told.status and told.status.compared > 0 then out.table(text.rows(told), { [2] = true, [3] = true, [4] = true }) end
+  if opts.json then return out.json(report) end
+  for _, line in ipairs(text.sentences(report)) do out.line(line) end
+  if report.status and report.status.compared > 0 then out.table(text.rows(report), { [2] = true, [3] = true, [4] = true }) end
 end
 
 function M.shadow.run(client, opts)
@@ -143,13 +143,13 @@ function M.shadow.run(client, opts)
     local asked = {}
     asked.policy, asked.source = sent(opts.policy)
     asked.queue, asked.queue_source = sent(opts.queue)
-    local told = remote.ask(client, "shadow.start", asked)
-    out.line(("%s and %s run alongside %s from now on"):format(told.policy, told.queue, told.in_force))
+    local report = remote.ask(client, "shadow.start", asked)
+    out.line(("%s and %s run alongside %s from now on"):format(report.policy, report.queue, report.in_force))
   elseif what == "status" then
-    local told = remote.ask(client, "shadow.status")
-    if told.running == false and not told.ended then out.fail(1, "there is no shadow; weir -s SOCKET shadow start begins one") end
-    show_status(told, opts)
-    return told.status and told.status.failure and 1 or 0
+    local report = remote.ask(client, "shadow.status")
+    if report.running == false and not report.ended then out.fail(1, "there is no shadow; weir -s SOCKET shadow start begins one") end
+    show_status(report, opts)
+    return report.status and report.status.failure and 1 or 0
   elseif what == "stop" then
     if not remote.ask(client, "shadow.stop").stopped then out.fail(1, "there is no shadow") end
   else

@@ -45,16 +45,16 @@ function M.try(self, call, p)
   local graph = call.prepared and self.graph or self.graph:dup() -- a copy of the service may change its graph
   local engine = call.prepared and self.engine or assert(weir.engine { resources = graph })
   for _, spec in ipairs(waiting) do assert(engine:release(spec.id)) end
-  local told = params.check(forecast.run { graph = graph, now = now, running = running, waiting = waiting, policy = made.policy,
+  local report = params.check(forecast.run { graph = graph, now = now, running = running, waiting = waiting, policy = made.policy,
     granularity = self.opts.granularity, queue = made.queue, texts = made.texts, seconds = forecast_input.seconds(p.seconds) })
   local jobs = core.array {}
-  for i, job in ipairs(told.jobs) do
+  for i, job in ipairs(report.jobs) do
     jobs[i] = { job = job.job, start = job.start, in_force = promised[job.job], promised = job.promised, why = job.why,
       refused = job.refused, derived = waiting[i].derived }
     job.promised_start = promised[job.job]
   end
   call.answer { now = now, policy = made.policy.name, queue = p.queue or p.queue_source and "source" or "easy", running = #running,
-    jobs = jobs, summary = summary_of(told.jobs, now), incomplete = told.incomplete }
+    jobs = jobs, summary = summary_of(report.jobs, now), incomplete = report.incomplete }
 end
 
 --- {"id":9,"method":"shadow.start","params":{"queue":"easy"}}: a shadow of the service under other policies, named as for try:

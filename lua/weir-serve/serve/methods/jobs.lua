@@ -108,7 +108,7 @@ local NOT_HERE = { busy = true, infeasible = true }
 function M.grow(self, call, p)
   local job, asked, about = p.job, job_calls.request(p), job_calls.about(call, p)
   local child, plain = self.child_instances:of(job), asked
-  if child then asked = self.child_instances:elsewhere(child, asked) end
+  if child then asked = self.child_instances:on_other_targets(child, asked) end
   local function try()
     if child then
       local fits, strange, kind = self.child_instances:fits(asked)
@@ -222,9 +222,9 @@ function M.explain(self, call, p)
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   for _, name in ipairs { "vertex", "down", "up" } do check_vertices(self, p, name) end
   local report, columns = params.check(self.engine:explain(job_calls.request(p), opts)), p.columns
-  local told = weir.explain.plain(report)
-  told.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
-  call.answer(told)
+  local plain = weir.explain.plain(report)
+  plain.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
+  call.answer(plain)
 end
 
 return M

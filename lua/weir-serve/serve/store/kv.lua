@@ -31,14 +31,14 @@ local UNSURE = { [1] = true, [2] = true, [4] = true, [10] = true, [13] = true, [
 local WORDS = { [3] = "invalid", [5] = "unknown", [8] = "limit" }
 
 local function refused(self, status, text)
-  local ok, told = pcall(core.json_decode, text)
+  local ok, answer = pcall(core.json_decode, text)
   local where = self.endpoints[self.at]
-  if not ok or type(told) ~= "table" or not (told.error or told.message) then
+  if not ok or type(answer) ~= "table" or not (answer.error or answer.message) then
     -- a proxy between service and etcd may be in trouble
     return nil, ("%s: what answers there is no etcd (HTTP %d)"):format(where, status), "io"
   end
-  local code = told.code or told.grpc_code
-  return nil, ("%s: %s"):format(where, told.error or told.message), UNSURE[code] and "io" or WORDS[code] or "refused"
+  local code = answer.code or answer.grpc_code
+  return nil, ("%s: %s"):format(where, answer.error or answer.message), UNSURE[code] and "io" or WORDS[code] or "refused"
 end
 
 --- Returns the result of a request: false while in flight; the answer; or nil, message, code.

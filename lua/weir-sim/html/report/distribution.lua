@@ -102,7 +102,7 @@ local function filled(classes, limits)
 end
 
 -- Adds to `more` the figures for the jobs of a size or of a user.
-local function told(row, more)
+local function figures(row, more)
   more.jobs, more.wait, more.slowdown, more.area = row.jobs, row.wait / row.jobs, row.slowdown / row.jobs, row.area
   more.waits, more.slowdowns = filled(row.waits, M.WAITS), filled(row.slowdowns, M.SLOWDOWNS)
   return more
@@ -111,7 +111,7 @@ end
 local function sizes_of(self)
   local list = {}
   for k, row in pairs(self.sizes) do
-    list[#list + 1] = told(row, { from = k == 0 and 1 or (1 << k - 1) + 1, to = 1 << k })
+    list[#list + 1] = figures(row, { from = k == 0 and 1 or (1 << k - 1) + 1, to = 1 << k })
   end
   return tables.sort(list, "to")
 end
@@ -120,7 +120,7 @@ local function users_of(self)
   local list, n = {}, 0
   for user, row in pairs(self.users) do
     n = n + 1
-    list[n] = told(row, { user = user })
+    list[n] = figures(row, { user = user })
   end
   return tables.first(tables.sort(list, "-area", "user"), USERS), n
 end

@@ -50,11 +50,11 @@ function groupTable(head, list, shareOf) {
   const rows = list.map(({ key, rows: found }) => {
     const first = found.find((row) => row), base = found[0];
     const lines = (line) => found.map((row, i) => (row ? line(row, i) : el("div", {}, "\u00a0")));
-    const told = (text, name) => lines((row, i) => compared(text(row[name]), row[name], i && base ? base[name] : undefined));
+    const cells = (text, name) => lines((row, i) => compared(text(row[name]), row[name], i && base ? base[name] : undefined));
     const spread = (names, name) => lines((row, i) => stripOf(runs[i], names, row[name], row.jobs));
     return el("tr", {}, numberCell(key), numberCell(grouped(first.jobs)), numberCell(percent(shareOf(first))),
-      el("td", { class: "number" }, ...told(spanText, "wait")), el("td", {}, ...spread(waits, "waits")),
-      el("td", { class: "number" }, ...told(slowdownText, "slowdown")), el("td", {}, ...spread(slowdowns, "slowdowns")));
+      el("td", { class: "number" }, ...cells(spanText, "wait")), el("td", {}, ...spread(waits, "waits")),
+      el("td", { class: "number" }, ...cells(slowdownText, "slowdown")), el("td", {}, ...spread(slowdowns, "slowdowns")));
   });
   const ends = (from, to) => el("th", {}, el("div", { class: "ends" }, el("span", {}, from), el("span", {}, to)));
   const titles = [head, "jobs", "share of use", "mean wait"].map((x) => el("th", { class: "number" }, x));

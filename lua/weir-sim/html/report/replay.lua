@@ -95,7 +95,7 @@ local function lookup(metrics, path)
 end
 
 local function metrics_of(m)
-  local list, types = {}, m.told or tables.keys(m.utilisation)
+  local list, types = {}, m.shown or tables.keys(m.utilisation)
   for _, row in ipairs(ROWS) do
     local value = lookup(m, row[2])
     if value and (value ~= 0 or not OPTIONAL[row[2]]) then

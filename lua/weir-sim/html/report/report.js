@@ -2,7 +2,7 @@
 
 for (const run of runs) readRun(run);
 const begin = Math.min(...runs.map((run) => run.begin)), finish = Math.max(begin + 1, ...runs.map((run) => run.end));
-data.base = begin > 1e8 ? begin : 0; // a clock since 1970 is told from the first submission on
+data.base = begin > 1e8 ? begin : 0; // a clock since 1970 is recognized by the first submission on
 times.extent = finish - data.base;
 const all = { t0: begin, t1: finish, r0: 0, r1: 1 };
 const view = { ...all }, ui = { charts: [], gantts: [], by: "job" };

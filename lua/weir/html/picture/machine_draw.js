@@ -54,7 +54,7 @@ function valueColour(map, v) {
 
 const types = [...new Set(machine.kinds.map((kind) => kind.type))];
 
-// The colour of a free cell: gpus, memory and storage are told from cores.
+// The colour of a free cell: gpus, memory and storage differ from cores.
 function freeColour(kind) { return theme[data.frees[kind.type]] || theme.free; }
 
 function flatColour(v, state) {

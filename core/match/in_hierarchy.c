@@ -1,5 +1,5 @@
-/* elsewhere.c - matches of one alternative: in containment as match.c makes them, or in another hierarchy. Such a match
- * is made in the view of the hierarchy (hierarchy/hierarchy.h); what it finds is then booked in the graph.
+/* in_hierarchy.c - matches of one alternative: in containment as match.c makes them, or in another hierarchy. Such a
+ * match is made in the view of the hierarchy (hierarchy/hierarchy.h); what it finds is then booked in the graph.
  * Invariant: only the graph keeps jobs. A view has the job of a match until the match ends, and follows the graph
  * after that. */
 #include <inttypes.h>
@@ -8,12 +8,12 @@
 
 #include "hierarchy/hierarchy.h"
 #include "job/job.h"
-#include "match/deal.h"
+#include "match/assign.h"
 #include "match/match.h"
 #include "time/availability.h"
 
 /* A match in another hierarchy. */
-struct errand {
+struct in_hierarchy {
     weir_graph *g;
     struct hierarchy *h;
     weir_match_options o;   /* of the match in the view */
@@ -23,16 +23,16 @@ struct errand {
 };
 
 /* Whether o->subsystem names a hierarchy other than the tree of g. */
-static bool is_elsewhere(const weir_graph *g, const weir_match_options *o)
+static bool is_in_hierarchy(const weir_graph *g, const weir_match_options *o)
 {
     return o->subsystem && weir_subsystem_find(g, o->subsystem) != 0;
 }
 
-static int begin(struct errand *e, weir_graph *g, const weir_match_options *o, weir_err *err)
+static int begin(struct in_hierarchy *e, weir_graph *g, const weir_match_options *o, weir_err *err)
 {
     static const weir_policy first_found = {.name = "first"};
 
-    *e = (struct errand){.g = g, .o = *o, .own = o->policy ? o->policy : &first_found, .err = err};
+    *e = (struct in_hierarchy){.g = g, .o = *o, .own = o->policy ? o->policy : &first_found, .err = err};
     e->policy = *e->own;
     e->policy.placed = NULL; /* notified when the graph gives the resources */
     e->o.policy = &e->policy;
@@ -43,7 +43,7 @@ static int begin(struct errand *e, weir_graph *g, const weir_match_options *o, w
 }
 
 /* Replaces the picks of a preview by those of the graph. */
-static int give_preview(const struct errand *e, const weir_allocation *a, const weir_allocation **out)
+static int give_preview(const struct in_hierarchy *e, const weir_allocation *a, const weir_allocation **out)
 {
     weir_allocation *own = (weir_allocation *)(uintptr_t)a;
     struct pick_list picks = {0};
@@ -61,7 +61,7 @@ static int give_preview(const struct errand *e, const weir_allocation *a, const 
 }
 
 /* Takes the flows of job i of the view, from number `from` on, and drops the job. */
-static int take_flows(const struct errand *e, uint32_t i, uint32_t from, struct job *found)
+static int take_flows(const struct in_hierarchy *e, uint32_t i, uint32_t from, struct job *found)
 {
     struct job *j = &jobs_in(e->h->view)->list[i];
     uint32_t n = j->nflows - from;
@@ -75,8 +75,8 @@ static int take_flows(const struct errand *e, uint32_t i, uint32_t from, struct 
 }
 
 /* Books in the graph what the view has given to a job. */
-static int carry(const struct errand *e, const weir_request *r, const weir_match_options *o, const weir_allocation *a,
-                 const weir_allocation **out)
+static int book_result(const struct in_hierarchy *e, const weir_request *r, const weir_match_options *o,
+                       const weir_allocation *a, const weir_allocation **out)
 {
     struct pick_list picks = {0};
     struct job found = {.a = {.start = a->start, .end = a->end, .nslots = a->nslots}};
@@ -93,13 +93,13 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
 /* ---- shared vertices ---- */
 
 enum {
-    DEAL_TIMES = 64,           /* later starts at which shared vertices are assigned, at any cost */
-    DEAL_LOOKS = 200000000,    /* vertices looked at for further ones */
-    DEAL_MATCHES = 1000,       /* assignments tried for one start, */
-    DEAL_MATCH_LOOKS = 4000000 /* and the vertices looked at for those behind the first */
+    ASSIGN_TIMES = 64,           /* later starts at which shared vertices are assigned, at any cost */
+    ASSIGN_LOOKS = 200000000,    /* vertices looked at for further ones */
+    ASSIGN_MATCHES = 1000,       /* assignments tried for one start, */
+    ASSIGN_MATCH_LOOKS = 4000000 /* and the vertices looked at for those behind the first */
 };
 
-static int undecided(const struct errand *e)
+static int undecided(const struct in_hierarchy *e)
 {
     return weir_fail(e->err, WEIR_ELIMIT,
                      "vertices with several parents in the hierarchy '%.100s' can be assigned in too many ways "
@@ -108,21 +108,21 @@ static int undecided(const struct errand *e)
 }
 
 /* Whether this is more than the number of assignments tried for one start. */
-static bool too_many(const struct errand *e, uint32_t deals)
+static bool too_many(const struct in_hierarchy *e, uint32_t assignments)
 {
-    return deals > DEAL_MATCHES || (uint64_t)deals * e->g->limit > DEAL_MATCH_LOOKS;
+    return assignments > ASSIGN_MATCHES || (uint64_t)assignments * e->g->limit > ASSIGN_MATCH_LOOKS;
 }
 
 /* Assigns parents to the shared vertices for a window. Returns 1 with *out, the view in which they are below the
- * parents chosen; 0: that serves nothing; or negative. *several: weir_deal_choose() */
-static int deal(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy **out,
-                bool *several)
+ * parents chosen; 0: that serves nothing; or negative. *several: weir_assign_parents() */
+static int assign(struct in_hierarchy *e, const weir_request *r, struct assign_window window, struct hierarchy **out,
+                  bool *several)
 {
     weir_vertex *choice;
     int rc;
 
     window.policy = e->own->prune || e->own->evaluate ? e->own : NULL;
-    rc = weir_deal_choose(e->g, e->h, r, window, &choice, several);
+    rc = weir_assign_parents(e->g, e->h, r, window, &choice, several);
     if (rc == WEIR_ELIMIT)
         return undecided(e);
     if (rc == WEIR_EPOLICY)
@@ -143,7 +143,7 @@ static void drop_nested(const weir_match_options *o)
 }
 
 /* Matches in a view in which shared vertices are assigned. Returns 1 with *a, and e->h the view; 0 or negative. */
-static int match_in(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy *h,
+static int match_in(struct in_hierarchy *e, const weir_request *r, struct assign_window window, struct hierarchy *h,
                     const weir_allocation **a)
 {
     weir_match_options o = e->o;
@@ -165,19 +165,19 @@ static int match_in(struct errand *e, const weir_request *r, struct deal_window 
 
 /* Matches with the shared vertices assigned for a start at t, or (`all`) for feasibility. Returns 1 with *a, and e->h
  * the view in which it was found; 0: that serves nothing; or negative. */
-static int match_dealt(struct errand *e, const weir_request *r, int64_t t, bool all, const weir_allocation **a)
+static int match_assigned(struct in_hierarchy *e, const weir_request *r, int64_t t, bool all, const weir_allocation **a)
 {
     int64_t duration = e->o.duration ? e->o.duration : weir_request_duration(r);
-    struct deal_window window = {t, time_add(t, duration), all, NULL, 0};
+    struct assign_window window = {t, time_add(t, duration), all, NULL, 0};
     struct hierarchy *h = NULL;
     bool several = true;
-    int rc = 0, dealt = 1;
+    int rc = 0, assigned = 1;
 
-    for (; rc == 0 && dealt == 1 && several; window.skip++) {
+    for (; rc == 0 && assigned == 1 && several; window.skip++) {
         if (too_many(e, window.skip))
             return undecided(e);
-        dealt = deal(e, r, window, &h, &several);
-        rc = dealt == 1 ? match_in(e, r, window, h, a) : dealt;
+        assigned = assign(e, r, window, &h, &several);
+        rc = assigned == 1 ? match_in(e, r, window, h, a) : assigned;
     }
     return rc;
 }
@@ -213,7 +213,7 @@ static int list_times(const weir_graph *view, int64_t from, int64_t to, int64_t 
 }
 
 /* Fails because `n` starts from t on have not been tried. `found`: a start that serves; WEIR_FOREVER: none is known. */
-static int starts_left(const struct errand *e, uint32_t n, int64_t t, int64_t found)
+static int starts_left(const struct in_hierarchy *e, uint32_t n, int64_t t, int64_t found)
 {
     if (found == WEIR_FOREVER)
         return weir_fail(e->err, WEIR_ELIMIT,
@@ -228,7 +228,7 @@ static int starts_left(const struct errand *e, uint32_t n, int64_t t, int64_t fo
 
 /* Looks for a start before the one found in the first view, if any: its job is dropped, and made again where there is
  * no earlier start. Returns 1 with *a, 0 (none was found at all) or negative. */
-static int match_earlier(struct errand *e, const weir_request *r, bool found, const weir_allocation **a)
+static int match_earlier(struct in_hierarchy *e, const weir_request *r, bool found, const weir_allocation **a)
 {
     weir_graph *view = e->h->view;
     int64_t at = e->o.at > view->now ? e->o.at : view->now, to = found ? (*a)->start : WEIR_FOREVER, *times;
@@ -242,8 +242,8 @@ static int match_earlier(struct errand *e, const weir_request *r, bool found, co
     if (list_times(view, at, e->o.mode == WEIR_RESERVE ? to : at, &times, &n))
         return weir_fail_nomem(e->err);
     for (uint32_t i = 0; rc == 0 && i < n; i++)
-        rc = i < DEAL_TIMES || (uint64_t)i * view->limit < DEAL_LOOKS ? match_dealt(e, r, times[i], false, a)
-                                                                      : starts_left(e, n - i, times[i], to);
+        rc = i < ASSIGN_TIMES || (uint64_t)i * view->limit < ASSIGN_LOOKS ? match_assigned(e, r, times[i], false, a)
+                                                                          : starts_left(e, n - i, times[i], to);
     weir_mem_free(times);
     if (rc == 0 && found)
         rc = weir_match_here(view, r, &e->o, a, e->err) ? e->err->code : 1;
@@ -251,7 +251,7 @@ static int match_earlier(struct errand *e, const weir_request *r, bool found, co
 }
 
 /* Takes the result of a match in the first view further, in which each shared vertex is below its first parent. */
-static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_allocation **a)
+static int match_by_assignment(struct in_hierarchy *e, const weir_request *r, int rc, const weir_allocation **a)
 {
     bool found = rc == WEIR_OK && e->o.mode == WEIR_RESERVE && (*a)->start > e->o.at && (*a)->start > e->g->now;
     weir_err first = *e->err;
@@ -264,7 +264,7 @@ static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_
         other = match_earlier(e, r, found, a);
     if (other == 0 && (rc == WEIR_EINFEASIBLE || (rc == WEIR_ELIMIT && e->o.mode == WEIR_FEASIBLE))) {
         const weir_allocation *none;
-        other = match_dealt(e, r, e->g->now, true, &none);
+        other = match_assigned(e, r, e->g->now, true, &none);
         if (other == 1 && e->o.mode != WEIR_FEASIBLE)
             return weir_fail(e->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
     }
@@ -276,7 +276,7 @@ static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_
 static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_options *o,
                            const weir_allocation **out, weir_err *err)
 {
-    struct errand e;
+    struct in_hierarchy e;
     const weir_allocation *a;
     int rc = begin(&e, g, o, err);
 
@@ -284,10 +284,10 @@ static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_matc
         return rc;
     e.o.job = o->job ? o->job : weir_job_next_id(g);
     rc = weir_match_here(e.h->view, r, &e.o, &a, err);
-    rc = e.h->nshared > 0 ? deal_out(&e, r, rc, &a) : rc;
+    rc = e.h->nshared > 0 ? match_by_assignment(&e, r, rc, &a) : rc;
     if (rc || o->mode == WEIR_FEASIBLE)
         return rc;
-    return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, r, o, a, out);
+    return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : book_result(&e, r, o, a, out);
 }
 
 int weir_match_one(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
@@ -296,7 +296,7 @@ int weir_match_one(weir_graph *g, const weir_request *r, const weir_match_option
     weir_err own = {0};
     int rc;
 
-    if (!is_elsewhere(g, o))
+    if (!is_in_hierarchy(g, o))
         return weir_match_here(g, r, o, out, err);
     *out = NULL;
     clear_nested(o);
@@ -306,10 +306,10 @@ int weir_match_one(weir_graph *g, const weir_request *r, const weir_match_option
 
 int weir_match_start(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err)
 {
-    struct errand e;
+    struct in_hierarchy e;
     int rc;
 
-    if (!is_elsewhere(g, o))
+    if (!is_in_hierarchy(g, o))
         return weir_match_look(g, r, o, start, err);
     rc = begin(&e, g, o, err);
     return rc ? rc : weir_match_look(e.h->view, r, &e.o, start, err);
@@ -351,7 +351,7 @@ static int keep_picks(const weir_allocation *a, struct pick_list *out)
 }
 
 /* Adds to the job of the graph what the view has added to its own. */
-static int carry_more(const struct errand *e, int64_t job, const struct pick_list *before, uint32_t nflows)
+static int book_more(const struct in_hierarchy *e, int64_t job, const struct pick_list *before, uint32_t nflows)
 {
     weir_graph *view = e->h->view;
     uint32_t i = weir_job_index(view, job), k = weir_job_index(e->g, job);
@@ -374,7 +374,7 @@ static int carry_more(const struct errand *e, int64_t job, const struct pick_lis
 }
 
 /* Keeps the picks of a job of the view, and the number of flows, as they are before the job grows. */
-static int keep_before(const struct errand *e, int64_t job, struct pick_list *before, uint32_t *nflows)
+static int keep_before(const struct in_hierarchy *e, int64_t job, struct pick_list *before, uint32_t *nflows)
 {
     uint32_t i = weir_job_index(e->h->view, job);
 
@@ -385,37 +385,37 @@ static int keep_before(const struct errand *e, int64_t job, struct pick_list *be
 }
 
 /* Grows the job in the view, and then in the graph. WEIR_EBUSY, WEIR_EINFEASIBLE: not with these parents. */
-static int grow_in_view(const struct errand *e, int64_t job, const weir_request *r)
+static int grow_in_view(const struct in_hierarchy *e, int64_t job, const weir_request *r)
 {
     struct pick_list before = {0};
     uint32_t nflows = 0;
     int rc = keep_before(e, job, &before, &nflows);
 
     rc = rc ? rc : weir_grow_here(e->h->view, job, r, &e->o, NULL, e->err);
-    rc = rc ? rc : carry_more(e, job, &before, nflows);
+    rc = rc ? rc : book_more(e, job, &before, nflows);
     weir_mem_free(before.list);
     return rc;
 }
 
 /* Grows the job with the shared vertices assigned, where the first parents do not serve. `rc`: the result with those.
  */
-static int grow_dealt(struct errand *e, int64_t job, const weir_request *r, int rc)
+static int grow_assigned(struct in_hierarchy *e, int64_t job, const weir_request *r, int rc)
 {
     const weir_allocation *a = weir_job_get(e->g, job);
     int64_t start = a->start > e->g->now ? a->start : e->g->now;
     struct hierarchy *view = e->h, *h = NULL;
-    struct deal_window window = {start, a->end, false, NULL, 0};
+    struct assign_window window = {start, a->end, false, NULL, 0};
     weir_err first = *e->err;
     bool several = true;
 
     for (; several; window.skip++) {
-        int dealt, grown;
+        int assigned, grown;
         weir_err_clear(e->err);
         e->h = view;
-        dealt = too_many(e, window.skip) ? undecided(e) : deal(e, r, window, &h, &several);
-        if (dealt < 0)
-            return dealt;
-        if (dealt == 0)
+        assigned = too_many(e, window.skip) ? undecided(e) : assign(e, r, window, &h, &several);
+        if (assigned < 0)
+            return assigned;
+        if (assigned == 0)
             break;
         e->h = h;
         grown = grow_in_view(e, job, r);
@@ -429,12 +429,12 @@ static int grow_dealt(struct errand *e, int64_t job, const weir_request *r, int 
 static int grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                           const weir_allocation **out, weir_err *err)
 {
-    struct errand e;
+    struct in_hierarchy e;
     int rc = begin(&e, g, o, err);
 
     rc = rc ? rc : grow_in_view(&e, job, r);
     if ((rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE) && e.h->nshared > 0)
-        rc = grow_dealt(&e, job, r, rc);
+        rc = grow_assigned(&e, job, r, rc);
     if (!rc && out)
         *out = weir_job_get(g, job);
     return rc;
@@ -445,7 +445,7 @@ int weir_grow_one(weir_graph *g, int64_t job, const weir_request *r, const weir_
 {
     weir_err own = {0};
 
-    if (!is_elsewhere(g, o))
+    if (!is_in_hierarchy(g, o))
         return weir_grow_here(g, job, r, o, out, err);
     if (out)
         *out = NULL;

@@ -1,17 +1,17 @@
-/* deal.h - vertices with several parents in a hierarchy (struct hierarchy: shared), assigned to the groups of a
+/* assign.h - vertices with several parents in a hierarchy (struct hierarchy: shared), assigned to the groups of a
  * request. Private to the matcher.
  *
  * In a match each shared vertex is below one of its parents. An assignment chooses parents such that as many groups as
  * the request names (2 power units) hold as much as each needs (4 nodes): by a flow for each set of groups, and a
  * bounded search for the set. */
-#ifndef WEIR_DEAL_H
-#define WEIR_DEAL_H
+#ifndef WEIR_ASSIGN_H
+#define WEIR_ASSIGN_H
 
 #include "hierarchy/hierarchy.h"
 #include "request/request.h"
 
 /* A window, and how the resources in it are seen. */
-struct deal_window {
+struct assign_window {
     int64_t t0, t1;
     bool all; /* regardless of use, states and reservations */
     /* `prune`, and without `all` `evaluate`, exclude vertices; they are called in the first view. NULL: nothing does */
@@ -28,7 +28,7 @@ struct deal_window {
  * So it is where further levels of the request lie above shared vertices, too. WEIR_ELIMIT: the search took too long
  * to decide, or such levels are above groups with several parents; WEIR_EPOLICY: a hook failed. O(n + edges of shared
  * vertices) for each group tried, and at most two calls of each hook for each vertex. */
-int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
-                     weir_vertex **choice, bool *several) WEIR_CHECKED;
+int weir_assign_parents(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct assign_window at,
+                        weir_vertex **choice, bool *several) WEIR_CHECKED;
 
 #endif

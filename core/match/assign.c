@@ -1,4 +1,4 @@
-/* deal.c - see deal.h.
+/* assign.c - see assign.h.
  *
  * The groups are the vertices of the innermost type of the request above shared vertices; what each group needs is an
  * amount of one type at or below the shared vertices. A shared vertex brings the free units of that type at or below
@@ -8,7 +8,7 @@
  *
  * Invariant: `at` of an item is WEIR_NONE, or the number of one of its ways.
  */
-#include "match/deal.h"
+#include "match/assign.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,22 +18,22 @@
 #include "time/availability.h"
 #include "time/schedule.h"
 
-#define DEAL_VISITS 2000000 /* looks at ways before a search gives up */
+#define ASSIGN_VISITS 2000000 /* looks at ways before a search gives up */
 
-struct deal_item {
+struct assign_item {
     weir_vertex v;
     int64_t weight;
     uint32_t first, nways;
     uint32_t at; /* number of the way assigned; WEIR_NONE: none */
 };
 
-struct deal_way {
+struct assign_way {
     uint32_t item, group;
     weir_vertex parent;
     uint32_t next; /* next way into the group */
 };
 
-struct deal_group {
+struct assign_group {
     weir_vertex v;
     int64_t own;     /* units of vertices with one parent */
     int64_t all;     /* with those of all its ways */
@@ -45,11 +45,11 @@ struct deal_group {
     uint32_t takes;  /* way by which it takes an item from the group that was visited before */
 };
 
-struct deal {
+struct assignment {
     const weir_graph *g;
     struct hierarchy *h;
     uint32_t subsystem; /* of the graph */
-    struct deal_window window;
+    struct assign_window window;
     const weir_request *request;
     weir_type group_type, need_type, node_type;
     const weir_resource *group, *need; /* the resources of these types */
@@ -60,11 +60,11 @@ struct deal {
     int64_t wanted;    /* units of groups */
     bool nested; /* a further level above concerns shared vertices: an assignment may serve the groups and not that
                     level */
-    struct deal_item *items;
+    struct assign_item *items;
     uint32_t nitems;
-    struct deal_way *ways;
+    struct assign_way *ways;
     uint32_t nways, ways_cap;
-    struct deal_group *groups;
+    struct assign_group *groups;
     uint32_t ngroups, groups_cap;
     struct weir_map32 item_numbers, group_numbers; /* by vertex */
     uint32_t *queue;
@@ -79,7 +79,7 @@ struct deal {
 enum verdict { NOT_ASKED_YET, KEPT, EXCLUDED };
 
 /* The vertex above v, by the parents chosen so far. */
-static weir_vertex above(const struct deal *d, weir_vertex v)
+static weir_vertex above(const struct assignment *d, weir_vertex v)
 {
     return d->choice[v] != WEIR_NONE ? d->choice[v] : vertex_at(d->h->view, v)->parent;
 }
@@ -87,7 +87,7 @@ static weir_vertex above(const struct deal *d, weir_vertex v)
 /* ---- the question ---- */
 
 /* Whether v has a vertex of a type above one of its parents. */
-static bool has_above(const struct deal *d, weir_vertex v, weir_type t)
+static bool has_above(const struct assignment *d, weir_vertex v, weir_type t)
 {
     struct weir_ends parents = weir_ends(d->g, v, d->subsystem, false);
 
@@ -98,7 +98,7 @@ static bool has_above(const struct deal *d, weir_vertex v, weir_type t)
 }
 
 /* Whether some shared vertex has a vertex of a type above it, and is of the type `need` or has such below. */
-static bool concerns(const struct deal *d, weir_type above, weir_type need)
+static bool concerns(const struct assignment *d, weir_type above, weir_type need)
 {
     const weir_graph *view = d->h->view;
 
@@ -123,7 +123,7 @@ static bool has_some(const weir_graph *g, weir_type t)
 }
 
 /* Whether groups, or vertices above groups, are shared. */
-static bool has_shared_groups(const struct deal *d)
+static bool has_shared_groups(const struct assignment *d)
 {
     const weir_graph *view = d->h->view;
 
@@ -148,7 +148,8 @@ static const weir_resource *find_resource(const weir_resource *list, uint32_t n,
 }
 
 /* Finds the innermost level of a list whose vertices are groups. `times`: how often the list is requested. */
-static void find_level(struct deal *d, const weir_request *r, const weir_resource *list, uint32_t n, int64_t times)
+static void find_level(struct assignment *d, const weir_request *r, const weir_resource *list, uint32_t n,
+                       int64_t times)
 {
     for (uint32_t i = 0; i < n; i++) {
         const weir_resource *level = &list[i];
@@ -174,7 +175,7 @@ static void find_level(struct deal *d, const weir_request *r, const weir_resourc
 }
 
 /* Whether the request takes vertices of the needed type for itself. */
-static bool takes_whole(const struct deal *d, const weir_request *r)
+static bool takes_whole(const struct assignment *d, const weir_request *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         const weir_resource *at = weir_request_resource(r, i);
@@ -187,7 +188,7 @@ static bool takes_whole(const struct deal *d, const weir_request *r)
 /* ---- exclusion ---- */
 
 /* Whether neither the constraint nor the policy excludes v for r. Returns 1: v is kept, 0 or negative. */
-static int ask(const struct deal *d, weir_vertex v, const weir_resource *r)
+static int ask(const struct assignment *d, weir_vertex v, const weir_resource *r)
 {
     const weir_constraint *wanted = weir_request_constraint(d->request);
     const weir_policy *p = d->window.policy;
@@ -208,7 +209,7 @@ static int ask(const struct deal *d, weir_vertex v, const weir_resource *r)
 
 /* Whether v and what is above v, below `top`, are kept for r, the resource of the groups or of the need. Returns 1, 0
  * or negative. */
-static int keeps(struct deal *d, weir_vertex v, weir_vertex top, const weir_resource *r)
+static int keeps(struct assignment *d, weir_vertex v, weir_vertex top, const weir_resource *r)
 {
     unsigned shift = r == d->group ? 0 : 2;
     int rc = 1;
@@ -224,7 +225,7 @@ static int keeps(struct deal *d, weir_vertex v, weir_vertex top, const weir_reso
 
 /* ---- supply ---- */
 
-static uint32_t group_number(struct deal *d, weir_vertex v)
+static uint32_t group_number(struct assignment *d, weir_vertex v)
 {
     uint32_t i = weir_map32_get(&d->group_numbers, v);
 
@@ -233,12 +234,12 @@ static uint32_t group_number(struct deal *d, weir_vertex v)
     if (weir_array_reserve(&d->groups, &d->groups_cap, (size_t)d->ngroups + 1, sizeof *d->groups) ||
         weir_map32_add(&d->group_numbers, v, d->ngroups))
         return WEIR_NONE;
-    d->groups[d->ngroups] = (struct deal_group){.v = v, .ways = WEIR_NONE};
+    d->groups[d->ngroups] = (struct assign_group){.v = v, .ways = WEIR_NONE};
     return d->ngroups++;
 }
 
 /* Whether the vertices from v up, below `top`, are up, and no job has one of them as a whole in the window. */
-static bool is_open(const struct deal *d, weir_vertex v, weir_vertex top)
+static bool is_open(const struct assignment *d, weir_vertex v, weir_vertex top)
 {
     const weir_graph *view = d->h->view;
 
@@ -250,7 +251,7 @@ static bool is_open(const struct deal *d, weir_vertex v, weir_vertex top)
 }
 
 /* Units of v that the window leaves, as far as v and the vertices above v and below `top` show. */
-static int64_t units_of(const struct deal *d, weir_vertex v, weir_vertex top)
+static int64_t units_of(const struct assignment *d, weir_vertex v, weir_vertex top)
 {
     const weir_graph *view = d->h->view;
 
@@ -264,7 +265,7 @@ static int64_t units_of(const struct deal *d, weir_vertex v, weir_vertex top)
 
 /* The number of the group `v`, of a way or of units: WEIR_NONE where nothing is to be had in it. Returns 1, 0 or
  * negative. */
-static int enter_group(struct deal *d, weir_vertex v, uint32_t *number)
+static int enter_group(struct assignment *d, weir_vertex v, uint32_t *number)
 {
     int rc = is_open(d, v, WEIR_NONE) ? keeps(d, v, WEIR_NONE, d->group) : 0;
 
@@ -273,7 +274,7 @@ static int enter_group(struct deal *d, weir_vertex v, uint32_t *number)
 }
 
 /* Adds the units of v to the shared vertex at or above v, or to the group above. */
-static int add_supply(struct deal *d, weir_vertex v)
+static int add_supply(struct assignment *d, weir_vertex v)
 {
     const weir_graph *view = d->h->view;
     weir_vertex at = v, top;
@@ -301,10 +302,10 @@ static int add_supply(struct deal *d, weir_vertex v)
 }
 
 /* Adds the ways of an item: its parents with a group at or above them. */
-static int add_ways(struct deal *d, uint32_t number)
+static int add_ways(struct assignment *d, uint32_t number)
 {
     const weir_graph *view = d->h->view;
-    struct deal_item *it = &d->items[number];
+    struct assign_item *it = &d->items[number];
     struct weir_ends parents = weir_ends(d->g, it->v, d->subsystem, false);
     uint32_t i;
     int rc;
@@ -322,7 +323,7 @@ static int add_ways(struct deal *d, uint32_t number)
             continue;
         if (weir_array_reserve(&d->ways, &d->ways_cap, (size_t)d->nways + 1, sizeof *d->ways))
             return WEIR_ENOMEM;
-        d->ways[d->nways] = (struct deal_way){number, i, up, d->groups[i].ways};
+        d->ways[d->nways] = (struct assign_way){number, i, up, d->groups[i].ways};
         d->groups[i].ways = d->nways++;
         d->groups[i].all += it->weight;
         it->nways++;
@@ -331,7 +332,7 @@ static int add_ways(struct deal *d, uint32_t number)
 }
 
 /* Lists the shared vertices, what they and the groups have, and the ways. */
-static int list_supply(struct deal *d)
+static int list_supply(struct assignment *d)
 {
     const weir_graph *view = d->h->view;
     int rc = WEIR_OK;
@@ -340,7 +341,7 @@ static int list_supply(struct deal *d)
     if (!d->items)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < d->h->nshared; i++) {
-        d->items[i] = (struct deal_item){.v = d->h->shared[i], .at = WEIR_NONE};
+        d->items[i] = (struct assign_item){.v = d->h->shared[i], .at = WEIR_NONE};
         rc = weir_map32_add(&d->item_numbers, d->h->shared[i], i);
     }
     d->nitems = d->h->nshared;
@@ -356,7 +357,7 @@ static int list_supply(struct deal *d)
 /* ---- dealing ---- */
 
 /* Assigns the item of the last way of a path to the group visited last, whose item moves to the group before. */
-static void move_along(struct deal *d, uint32_t way, uint32_t start)
+static void move_along(struct assignment *d, uint32_t way, uint32_t start)
 {
     while (true) {
         uint32_t group = d->ways[way].group;
@@ -369,7 +370,7 @@ static void move_along(struct deal *d, uint32_t way, uint32_t start)
 
 /* Finds an item for a group: one that is not assigned, or one of another group that finds a replacement. Returns the
  * weight, 0: there is none. */
-static int64_t find_item(struct deal *d, uint32_t start)
+static int64_t find_item(struct assignment *d, uint32_t start)
 {
     uint32_t end = 0;
 
@@ -378,7 +379,7 @@ static int64_t find_item(struct deal *d, uint32_t start)
     d->queue[end++] = start;
     for (uint32_t k = 0; k < end; k++)
         for (uint32_t w = d->groups[d->queue[k]].ways; w != WEIR_NONE; w = d->ways[w].next) {
-            const struct deal_item *it = &d->items[d->ways[w].item];
+            const struct assign_item *it = &d->items[d->ways[w].item];
             uint32_t holder = it->at == WEIR_NONE ? WEIR_NONE : d->ways[it->at].group;
             d->visits++;
             if (holder == WEIR_NONE) {
@@ -395,7 +396,7 @@ static int64_t find_item(struct deal *d, uint32_t start)
 }
 
 /* Assigns a group what it needs in addition to the groups served so far. */
-static bool serve(struct deal *d, uint32_t group)
+static bool serve(struct assignment *d, uint32_t group)
 {
     int64_t missing = d->each - d->groups[group].own;
 
@@ -408,20 +409,20 @@ static bool serve(struct deal *d, uint32_t group)
     return true;
 }
 
-static void save(const struct deal *d, uint32_t *at)
+static void save(const struct assignment *d, uint32_t *at)
 {
     for (uint32_t i = 0; i < d->nitems; i++)
         at[i] = d->items[i].at;
 }
 
-static void restore(struct deal *d, const uint32_t *at)
+static void restore(struct assignment *d, const uint32_t *at)
 {
     for (uint32_t i = 0; i < d->nitems; i++)
         d->items[i].at = at[i];
 }
 
 /* Skips an assignment that serves, while some are to be skipped. Returns 1 or 0. */
-static int accept(struct deal *d)
+static int accept(struct assignment *d)
 {
     if (d->skip == 0)
         return 1;
@@ -430,7 +431,7 @@ static int accept(struct deal *d)
 }
 
 /* Whether each group may still get what it misses from the items from number k of the order on. */
-static bool is_open_deal(const struct deal *d, uint32_t k)
+static bool can_serve(const struct assignment *d, uint32_t k)
 {
     int64_t missing = 0, left = 0;
 
@@ -445,17 +446,17 @@ static bool is_open_deal(const struct deal *d, uint32_t k)
 }
 
 /* Counts the units of an item in (by 1) or out of (by -1) what is open to its groups. */
-static void open_item(struct deal *d, const struct deal_item *it, int by)
+static void open_item(struct assignment *d, const struct assign_item *it, int by)
 {
     for (uint32_t w = it->first; w < it->first + it->nways; w++)
         d->groups[d->ways[w].group].open += by * it->weight;
 }
 
 /* Tries all assignments of the items from number k of the order on. Returns 1, 0 or negative. */
-static int deal_all(struct deal *d, uint32_t k)
+static int assign_all(struct assignment *d, uint32_t k)
 {
-    struct deal_item *it;
-    bool missing = d->every && k < d->norder, dealt = false;
+    struct assign_item *it;
+    bool missing = d->every && k < d->norder, assigned = false;
     int rc = 0;
 
     for (uint32_t i = 0; i < d->ngroups && !missing; i++)
@@ -463,38 +464,38 @@ static int deal_all(struct deal *d, uint32_t k)
     d->visits += d->ngroups;
     if (!missing)
         return accept(d);
-    if (d->visits > DEAL_VISITS)
+    if (d->visits > ASSIGN_VISITS)
         return WEIR_ELIMIT;
-    if (!is_open_deal(d, k))
+    if (!can_serve(d, k))
         return 0;
     it = &d->items[d->order[k]];
     open_item(d, it, -1);
     for (uint32_t w = it->first; rc == 0 && w < it->first + it->nways; w++) {
-        struct deal_group *group = &d->groups[d->ways[w].group];
+        struct assign_group *group = &d->groups[d->ways[w].group];
         if (!group->chosen || (group->missing <= 0 && !d->every))
             continue;
         group->missing -= it->weight;
         it->at = w;
-        dealt = true;
-        rc = deal_all(d, k + 1);
+        assigned = true;
+        rc = assign_all(d, k + 1);
         group->missing += it->weight;
     }
-    if (rc == 0 && !(d->every && dealt)) {
+    if (rc == 0 && !(d->every && assigned)) {
         it->at = WEIR_NONE;
-        rc = deal_all(d, k + 1);
+        rc = assign_all(d, k + 1);
     }
     open_item(d, it, 1);
     return rc;
 }
 
 /* Chooses `left` units of groups from number `from` on. Returns 1, 0 or negative. */
-static int choose(struct deal *d, uint32_t from, int64_t left)
+static int choose(struct assignment *d, uint32_t from, int64_t left)
 {
     uint32_t *before;
     int rc = 0;
 
     if (left <= 0)
-        return d->order ? deal_all(d, 0) : accept(d);
+        return d->order ? assign_all(d, 0) : accept(d);
     before = weir_mem_alloc(((size_t)d->nitems + 1) * sizeof *before);
     if (!before)
         return WEIR_ENOMEM;
@@ -505,7 +506,7 @@ static int choose(struct deal *d, uint32_t from, int64_t left)
             continue;
         d->groups[i].chosen = true;
         d->groups[i].missing = d->order ? d->each - d->groups[i].own : 0;
-        rc = d->visits > DEAL_VISITS ? WEIR_ELIMIT : d->order || serve(d, i) ? choose(d, i + 1, left - size) : 0;
+        rc = d->visits > ASSIGN_VISITS ? WEIR_ELIMIT : d->order || serve(d, i) ? choose(d, i + 1, left - size) : 0;
         d->groups[i].chosen = false;
         d->groups[i].missing = 0;
         if (rc == 0)
@@ -518,7 +519,7 @@ static int choose(struct deal *d, uint32_t from, int64_t left)
 
 static int by_weight(const void *a, const void *b, void *data)
 {
-    const struct deal_item *items = data;
+    const struct assign_item *items = data;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 
     if (items[i].weight != items[k].weight)
@@ -527,14 +528,14 @@ static int by_weight(const void *a, const void *b, void *data)
 }
 
 /* Makes d->order, where items bring different numbers of units, and counts what is open to groups. */
-static int order_items(struct deal *d, bool *several)
+static int order_items(struct assignment *d, bool *several)
 {
     bool differ = false;
     int64_t weight = 0;
 
     *several = false;
     for (uint32_t i = 0; i < d->nitems; i++) {
-        const struct deal_item *it = &d->items[i];
+        const struct assign_item *it = &d->items[i];
         if (it->nways == 0)
             continue;
         differ |= weight && it->weight != weight;
@@ -558,7 +559,7 @@ static int order_items(struct deal *d, bool *several)
 }
 
 /* Whether there is enough for all groups together. */
-static bool is_enough(const struct deal *d)
+static bool is_enough(const struct assignment *d)
 {
     int64_t sum = 0, fit = 0, largest = 1;
 
@@ -573,7 +574,7 @@ static bool is_enough(const struct deal *d)
     return fit >= d->wanted && sum >= saturating_mul(d->each, (d->wanted - 1) / largest + 1);
 }
 
-static void end(struct deal *d)
+static void end(struct assignment *d)
 {
     WEIR_FREE(d->items, d->ways, d->groups, d->queue, d->order, d->verdicts, d->choice);
     weir_map32_free(&d->item_numbers);
@@ -582,7 +583,7 @@ static void end(struct deal *d)
 
 /* ---- ways that are open ---- */
 
-static int begin(struct deal *d)
+static int begin(struct assignment *d)
 {
     size_t n = (size_t)d->g->limit + 1;
     bool asks = d->need && (d->window.policy || weir_request_constraint(d->request));
@@ -599,13 +600,13 @@ static int begin(struct deal *d)
 /* Whether nothing closes or excludes v, a vertex on a way. Returns 1, 0 or negative. */
 static int passes(void *data, weir_vertex v)
 {
-    struct deal *d = data;
+    struct assignment *d = data;
 
     return is_open(d, v, above(d, v)) ? keeps(d, v, above(d, v), d->group ? d->group : d->need) : 0;
 }
 
 /* Adds the assigned parents to d->choice, and gives it to the caller. */
-static void give_choice(struct deal *d, weir_vertex **choice)
+static void give_choice(struct assignment *d, weir_vertex **choice)
 {
     for (uint32_t i = 0; i < d->nitems; i++)
         if (d->items[i].at != WEIR_NONE)
@@ -627,7 +628,7 @@ static int64_t largest_of(const weir_graph *g, weir_type t)
 
 /* Whether the sums of the view show that no assignment serves the groups: it moves units, and adds none where all ways
  * are open. */
-static bool falls_short(const struct deal *d)
+static bool falls_short(const struct assignment *d)
 {
     const weir_graph *view = d->h->view;
     int64_t needed = saturating_mul(d->each, (d->wanted - 1) / largest_of(view, d->group_type) + 1);
@@ -643,7 +644,7 @@ static bool falls_short(const struct deal *d)
 
 /* Whether a way may be closed: by a vertex that is not up, or by what the policy or the constraint exclude. What a job
  * has as a whole takes with it the vertices below by their first parents, which no other parent makes free. */
-static bool may_be_closed(const struct deal *d)
+static bool may_be_closed(const struct assignment *d)
 {
     return d->window.policy || weir_request_constraint(d->request) || (!d->window.all && d->h->view->unavailable > 0);
 }
@@ -657,16 +658,16 @@ static const weir_resource *first_resource(const weir_request *r)
     return NULL;
 }
 
-int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
-                     weir_vertex **choice, bool *several)
+int weir_assign_parents(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct assign_window at,
+                        weir_vertex **choice, bool *several)
 {
-    struct deal d = {.g = g,
-                     .h = h,
-                     .window = at,
-                     .request = r,
-                     .group_type = WEIR_NO_TYPE,
-                     .node_type = weir_type_find(h->view, "node"),
-                     .subsystem = weir_subsystem_find(g, h->name)};
+    struct assignment d = {.g = g,
+                           .h = h,
+                           .window = at,
+                           .request = r,
+                           .group_type = WEIR_NO_TYPE,
+                           .node_type = weir_type_find(h->view, "node"),
+                           .subsystem = weir_subsystem_find(g, h->name)};
     uint32_t n;
     const weir_resource *list = weir_request_resources(r, &n);
     bool groups;
