@@ -1047,9 +1047,12 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
 void weir_allocation_free(const weir_allocation *a);
 
 /* Computes a lower bound of the start that WEIR_RESERVE would find, from the sums of all jobs over time, by type: no
- * start from o->at on before *start is possible, for any placement of the jobs. WEIR_FOREVER: no start is
- * possible. The resources of the job o->job, where such a job exists, count as free; of the other options only the
- * duration matters. O(types log jobs + picks of the job), and more where many starts serve one type and not another. */
+ * start from o->at on before *start is possible, for any placement of the jobs. WEIR_FOREVER: no start is possible.
+ * Vertices count that are up, in nodes with the properties of the constraint; other operands of constraints do not
+ * matter, and in another hierarchy all vertices count. The resources of the job o->job, where such a job exists, count
+ * as free; of the other options only the duration matters. O(types log jobs + picks of the job), and more where many
+ * starts serve one type and not another; after a change of vertices or states, or for a new constraint, O(picks of all
+ * jobs + vertices that do not count). */
 int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err);
 
 /* ---- flows ------------------------------------------------------------------------------------------------------- */

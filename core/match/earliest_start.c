@@ -8,6 +8,7 @@
 #include "aggregate/schema.h"
 #include "time/usage_totals.h"
 #include "time/availability.h"
+#include "request/constraint.h"
 
 #define START_TRIES    100000 /* start times tried for one reservation */
 #define UNDECIDED_MOST 16     /* starts whose searches may be cut off before the reservation fails */
@@ -248,22 +249,46 @@ int weir_match_bound_ok(struct match *m, int64_t start)
 
 /* ---- the earliest start ---- */
 
+/* Whether a constraint names properties alone, as those of queues do. Constraints by name or rank differ from job to
+ * job, so that their totals would be made for a single use. */
+static bool names_properties(const weir_constraint *c)
+{
+    bool only = c->op != WEIR_IN_HOSTLIST && c->op != WEIR_IN_RANKS;
+
+    for (uint32_t i = 0; only && c->op != WEIR_HAS_PROPERTIES && i < c->nargs; i++)
+        only = names_properties(&c->args[i]);
+    return only;
+}
+
+/* The usage of the vertices that serve the request: those that are up, in the nodes that the constraint allows. */
+static int find_part(struct match *m, struct usage_part **out)
+{
+    const weir_constraint *c = weir_request_constraint(m->ask.request);
+    bool named = c && names_properties(c);
+    int rc = named ? weir_filter_prepare(m) : WEIR_OK;
+
+    if (!rc && weir_usage_part(m->g, named ? m->known.allowed : NULL, out))
+        rc = weir_fail_nomem(m->err);
+    return rc;
+}
+
 /* Delays *t until usage totals leave enough of a needed type; WEIR_FOREVER: never. */
-static int delay_for_type(struct match *m, const struct weir_need *need, int64_t *t)
+static int delay_for_type(struct match *m, struct usage_part *part, const struct weir_need *need, int64_t *t)
 {
     weir_type type = weir_match_type_named(m, need->type);
-    int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
     const weir_timeline *timeline;
+    int64_t limit, lost;
 
     if (weir_flow_find(m->g, need->type) != WEIR_NONE || (m->known.occupancy && m->known.occupancy->type == type))
         return WEIR_OK;
-    if (limit < 0) {
+    if (type == WEIR_NO_TYPE) {
         *t = WEIR_FOREVER;
         return WEIR_OK;
     }
-    if (weir_usage_of(m->g, type, &timeline))
+    if (weir_usage_of(m->g, part, type, &timeline, &lost))
         return weir_fail_nomem(m->err);
-    *t = weir_timeline_first_fit(timeline, *t, m->window.duration, limit);
+    limit = total_of(m->g, type) - lost - need->amount;
+    *t = limit < 0 ? WEIR_FOREVER : weir_timeline_first_fit(timeline, *t, m->window.duration, limit);
     return WEIR_OK;
 }
 
@@ -272,9 +297,12 @@ static int delay_for_totals(struct match *m, int64_t *t)
 {
     uint32_t n;
     const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
+    struct usage_part *part;
     int64_t found;
-    int rc = WEIR_OK;
+    int rc = find_part(m, &part);
 
+    if (rc)
+        return rc;
     do {
         if (match_has_fits(m))
             rc = find_fit(m, *t, WEIR_FOREVER, t);
@@ -282,7 +310,7 @@ static int delay_for_totals(struct match *m, int64_t *t)
             *t = weir_occupancy_find(m->g, m->known.occupancy, *t, m->window.duration, m->known.occupancy_need);
         found = *t;
         for (uint32_t i = 0; !rc && i < n && *t != WEIR_FOREVER; i++)
-            rc = delay_for_type(m, &needs[i], t);
+            rc = delay_for_type(m, part, &needs[i], t);
     } while (!rc && *t != found && *t != WEIR_FOREVER);
     return rc;
 }
