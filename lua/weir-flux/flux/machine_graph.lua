@@ -11,6 +11,7 @@ local M = {}
 
 -- The formats of load-format, as weir.load knows them. A file without one is recognised by its content.
 local FORMAT = { jgf = "jgf", jgf_shorthand = "jgf", grug = "grug", hwloc = "hwloc", rv1exec = "rv1", rv1exec_force = "rv1" }
+local OF_FILES = { jgf = true, jgf_shorthand = true, grug = true, hwloc = true } -- those of no use without load-file
 
 -- Says that a graph is not used. Returns true, or nil and the message where the scheduler is to end.
 local function refuse(self, why, spared)
@@ -22,7 +23,10 @@ end
 -- Gives an R the graph of the file of load-file, in place of its own. Returns true; or nil, message.
 local function read_file(self, resources)
   local path, format = self.settings["load-file"], self.settings["load-format"]
-  if not path then return true end
+  if not path then
+    if not OF_FILES[format] or resources.scheduling then return true end
+    return refuse(self, ("load-format=%s: there is no load-file, and the R of the instance has no graph"):format(format))
+  end
   local file, missing = io.open(path)
   if not file then return refuse(self, ("opening %s: %s"):format(path, (missing:gsub("^.*: ", "", 1)))) end
   file:close()

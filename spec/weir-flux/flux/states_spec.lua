@@ -170,6 +170,32 @@ describe("load-file", function()
     end)
   end)
 
+  -- {load-format, whether R has a graph, whether a scheduler as Fluxion starts}
+  local WITHOUT_FILE = { { "hwloc", false, nil }, { "grug", false, nil }, { "jgf", false, nil }, { "hwloc", true, true },
+    { "rv1exec", false, true }, { "rv1exec_force", false, true } }
+  for _, case in ipairs(WITHOUT_FILE) do
+    it(("that is absent: load-format=%s, %s graph in R"):format(case[1], case[2] and "a" or "no"), function()
+      local message = flux.machine(2, 2, { nodelist = { "node[0-1]" } })
+      if case[2] then
+        local g = assert(weir.synthetic "cluster:1 node:2 core:2")
+        for i, v in ipairs(g:find "type=node") do v.rank = i - 1 end
+        message.resources.scheduling = decode(assert(g:format "rv1")).scheduling
+      end
+      local function started(as)
+        local s = assert(flux.open { "load-format=" .. case[1], "as-fluxion=" .. as })
+        local ok, why = s.service:acquire(encode(message))
+        return ok, why or table.concat(s.logged)
+      end
+      local ok, why = started "true"
+      assert.equal(case[3], ok)
+      local own, logged = started "false"
+      assert.is_true(own)
+      for _, text in ipairs { why, logged } do
+        assert.equal(not case[3], text:find("there is no load-file", 1, true) ~= nil, text)
+      end
+    end)
+  end
+
   -- {title, text of the file, more arguments, what is said}
   local WRONG = { { "is not there", nil, {}, "opening %s: No such file or directory" },
     { "cannot be read", "nonsense", { "load-format=grug" }, "error in reading grug string: " } }
