@@ -1192,14 +1192,27 @@ typedef struct weir_loss {
     bool exclusive;
 } weir_loss;
 
-/* Gives listed resources to a new job over [start, end) without a match, as a whole or not at all. `job` 0: the next
- * id. In a pick `amount` counts; the amount of the whole pool makes the pick exclusive, and 0 is shared use. Picks of a
- * vertex are added up; a pick below a vertex that is listed as a whole is a part of that vertex. WEIR_EBUSY: something
- * is not free, or not available: *lost, to be freed with weir_free, has for each pick that cannot be had all holders in
- * the way, in the order of the picks. `lost` may be NULL with `nlost`. WEIR_EINVAL: the list is empty, an amount makes
- * no sense, or `start` is before the clock. WEIR_EEXIST: a job has the id. O(n (log n + d)) */
-int weir_job_allocate(weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
-                      const weir_allocation **out, weir_loss **lost, uint32_t *nlost, weir_err *err);
+/* The losses of a list, in the order of the picks, each with all holders in the way; to be freed with weir_free(list).
+ */
+typedef struct weir_losses {
+    weir_loss *list; /* NULL: none */
+    uint32_t n;
+} weir_losses;
+/* What a job is to hold over [start, end); job 0: under the next id. */
+typedef struct weir_booking {
+    int64_t job;
+    int64_t start, end;
+    const weir_pick *picks;
+    uint32_t npicks;
+} weir_booking;
+
+/* Gives listed resources to a new job without a match, as a whole or not at all. In a pick `amount` counts; the amount
+ * of the whole pool makes the pick exclusive, and 0 is shared use. Picks of a vertex are added up; a pick below a
+ * vertex that is listed as a whole is a part of that vertex. WEIR_EBUSY: something is not free, or not available:
+ * *lost, unless `lost` is NULL, has what cannot be had. WEIR_EINVAL: the list is empty, an amount makes no sense, or
+ * `start` is before the clock. WEIR_EEXIST: a job has the id. O(n (log n + d)) */
+int weir_job_allocate(weir_graph *g, const weir_booking *b, const weir_allocation **out, weir_losses *lost,
+                      weir_err *err);
 /* Gives back `amount` units (0: all) that a job holds on v. */
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
 /* Gives the i-th job or stage with a pick of v itself; false: no more. A use is not active while the job is
@@ -1232,7 +1245,7 @@ int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_
  *     const weir_allocation *a;
  *     rc = weir_match(g, r, &o, &a, &err);
  *     assert(rc == WEIR_OK && a->expires == o.stage && weir_job_count(g) == 0 && weir_stage_count(g) == 1);
- *     rc = weir_stage_commit(g, -a->job, 7, &a, NULL, NULL, &err);
+ *     rc = weir_stage_commit(g, -a->job, 7, &a, NULL, &err);
  *     assert(rc == WEIR_OK && a->job == 7 && weir_stage_count(g) == 0 && weir_job_count(g) == 1);
  */
 /* Returns the number of stages with and without locks. O(1) */
@@ -1243,10 +1256,10 @@ const weir_allocation *weir_stage_at(const weir_graph *g, uint32_t i);
 const weir_allocation *weir_stage_get(const weir_graph *g, int64_t stage);
 /* Turns a stage into the job `job`; 0: the next id. A stage without locks books its resources, from now on where the
  * start has passed. WEIR_EBUSY: a vertex is not available any more or, of a stage without locks, not free or of another
- * size: *lost, to be freed with weir_free, lists all losses (may be NULL), and the stage remains. WEIR_ENOENT: no such
+ * size: *lost, unless `lost` is NULL, has the losses, and the stage remains. WEIR_ENOENT: no such
  * stage. WEIR_EEXIST: a job has the id. Locked: O(picks d) */
-int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_loss **lost,
-                      uint32_t *nlost, weir_err *err);
+int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_losses *lost,
+                      weir_err *err);
 /* Drops a stage. WEIR_ENOENT: no such stage. O(k d f) */
 int weir_stage_drop(weir_graph *g, int64_t stage, weir_err *err);
 

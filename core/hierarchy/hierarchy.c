@@ -106,9 +106,9 @@ static int copy_job(const weir_graph *g, const struct hierarchy *h, const struct
     struct pick_list picks = {0};
     uint32_t i;
     int rc = weir_hierarchy_project(g, h, j->picks, j->a.npicks, &picks) ? weir_fail_nomem(err) : WEIR_OK;
+    weir_booking b = {number_in_view(j->a.job), j->a.start, j->a.end, picks.list, picks.n};
 
-    if (!rc)
-        rc = weir_job_commit(h->view, number_in_view(j->a.job), j->a.start, j->a.end, picks.list, picks.n, &i, err);
+    rc = rc ? rc : weir_job_commit(h->view, &b, &i, err);
     weir_mem_free(picks.list);
     return rc;
 }

@@ -296,58 +296,55 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 }
 
 /* Gives an empty record times and picks. On failure the record is removed. */
-static int record_fill(weir_graph *g, uint32_t i, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
-                       weir_err *err)
+static int record_fill(weir_graph *g, uint32_t i, const weir_booking *b, weir_err *err)
 {
     struct job *j = &jobs_in(g)->list[i];
     int rc;
 
-    j->a.start = jobs_in(g)->starts[i] = start;
-    j->a.end = end;
-    j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
+    j->a.start = jobs_in(g)->starts[i] = b->start;
+    j->a.end = b->end;
+    j->a.state = b->start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
     note_job(g, j->a.job);
-    rc = weir_job_reserve(j, n);
-    rc = rc ? rc : weir_spans_add(g, i, picks, n);
+    rc = weir_job_reserve(j, b->npicks);
+    rc = rc ? rc : weir_spans_add(g, i, b->picks, b->npicks);
     if (!rc) {
-        if (n)
-            memcpy(j->picks, picks, n * sizeof *picks);
-        j->a.npicks = n;
+        if (b->npicks)
+            memcpy(j->picks, b->picks, b->npicks * sizeof *b->picks);
+        j->a.npicks = b->npicks;
         rc = weir_usage_add(g, i);
         if (rc)
-            weir_spans_remove(g, i, picks, n);
+            weir_spans_remove(g, i, b->picks, b->npicks);
     }
     if (rc) {
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
-    if (start > g->now || (jobs_expire(g) && !j->a.expires))
+    if (b->start > g->now || (jobs_expire(g) && !j->a.expires))
         weir_start_queue_add(g, i);
     return WEIR_OK;
 }
 
-int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
-                    uint32_t *out, weir_err *err)
+int weir_job_commit(weir_graph *g, const weir_booking *b, uint32_t *out, weir_err *err)
 {
     uint32_t i = 0;
-    int rc = job_make(g, id, &i, err);
+    int rc = job_make(g, b->job, &i, err);
 
-    rc = rc ? rc : record_fill(g, i, start, end, picks, n, err);
+    rc = rc ? rc : record_fill(g, i, b, err);
     if (rc)
         return rc;
-    if (id == 0)
+    if (b->job == 0)
         weir_job_id_given(g);
     *out = i;
     return WEIR_OK;
 }
 
-int weir_stage_book(weir_graph *g, int64_t expires, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
-                    uint32_t *out, weir_err *err)
+int weir_stage_book(weir_graph *g, int64_t expires, const weir_booking *b, uint32_t *out, weir_err *err)
 {
     int64_t number = (jobs_in(g) ? jobs_in(g)->last_stage : 0) + 1;
     uint32_t i = 0;
     int rc = record_make(g, -number, expires, &i, err);
 
-    rc = rc ? rc : record_fill(g, i, start, end, picks, n, err);
+    rc = rc ? rc : record_fill(g, i, b, err);
     if (rc)
         return rc;
     jobs_in(g)->last_stage = number;
@@ -579,7 +576,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
     else if (j)
         rc = pick_add(g, i, &p);
     else
-        return weir_job_commit(g, job, start, end, &p, 1, &i, err);
+        return weir_job_commit(g, &(weir_booking){job, start, end, &p, 1}, &i, err);
     return rc ? weir_fail_nomem(err) : WEIR_OK;
 }
 

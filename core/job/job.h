@@ -10,14 +10,12 @@ int64_t weir_job_next_id(weir_graph *g);
 int weir_jobs_start_at(weir_graph *g, int64_t id) WEIR_CHECKED;
 /* The next free id has been given to a job. */
 void weir_job_id_given(weir_graph *g);
-/* Makes a job with picks, as a whole or not at all. The caller has checked that the picks fit. id 0: the next id
- * of the graph's counter. *out is the index of the job. */
-int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
-                    uint32_t *out, weir_err *err);
+/* Makes a job with picks, as a whole or not at all. The caller has checked that the picks fit. *out is the index of the
+ * job. */
+int weir_job_commit(weir_graph *g, const weir_booking *b, uint32_t *out, weir_err *err);
 void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
-/* Makes a stage with locks, as weir_job_commit() makes a job. */
-int weir_stage_book(weir_graph *g, int64_t expires, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
-                    uint32_t *out, weir_err *err) WEIR_CHECKED;
+/* Makes a stage with locks, as weir_job_commit() makes a job; b->job is of no account. */
+int weir_stage_book(weir_graph *g, int64_t expires, const weir_booking *b, uint32_t *out, weir_err *err) WEIR_CHECKED;
 /* Makes a job of a stage with locks; the id is positive and unused. */
 int weir_stage_rename(weir_graph *g, uint32_t stage, int64_t id) WEIR_CHECKED;
 /* The index of a stage with locks; WEIR_NONE: no such stage. */

@@ -90,7 +90,7 @@ int weir_job_attach(weir_graph *g, weir_detached *x, int64_t end, weir_err *err)
 
     end = end ? end : x->a.end;
     rc = check(g, x, x->a.start, end, err);
-    rc = rc ? rc : weir_job_commit(g, x->a.job, x->a.start, end, x->picks, x->a.npicks, &i, err);
+    rc = rc ? rc : weir_job_commit(g, &(weir_booking){x->a.job, x->a.start, end, x->picks, x->a.npicks}, &i, err);
     if (rc)
         return rc;
     if (weir_job_flow(g, i, x->flows, x->nflows)) {

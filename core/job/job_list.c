@@ -79,60 +79,56 @@ static int normalize(const weir_graph *g, weir_pick *picks, weir_pick *kept, uin
     return WEIR_OK;
 }
 
-/* Books picks, each with the position in the caller's list as `resource`. */
-static int book(weir_graph *g, int64_t job, weir_pick *picks, uint32_t n, int64_t start, int64_t end, uint32_t *i,
-                weir_loss **lost, uint32_t *nlost, weir_err *err)
+/* Books picks, each with the position in the caller's list as `resource`. *i is the index of the job. */
+static int book(weir_graph *g, const weir_booking *b, weir_pick *picks, uint32_t *i, weir_losses *lost, weir_err *err)
 {
-    int rc = weir_picks_check(g, picks, n, start, end, false, lost, nlost, err);
+    int rc = weir_booking_check(g, b, false, lost, err);
 
-    for (uint32_t k = 0; rc == WEIR_EBUSY && lost && k < *nlost; k++)
-        (*lost)[k].pick = picks[(*lost)[k].pick].resource;
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; rc == WEIR_EBUSY && lost && k < lost->n; k++)
+        lost->list[k].pick = picks[lost->list[k].pick].resource;
+    for (uint32_t k = 0; k < b->npicks; k++)
         picks[k].resource = WEIR_NONE;
-    return rc ? rc : weir_job_commit(g, job, start, end, picks, n, i, err);
+    return rc ? rc : weir_job_commit(g, b, i, err);
 }
 
-static int check_call(const weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
-                      weir_err *err)
+static int check_call(const weir_graph *g, const weir_booking *b, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
 
-    if (!rc && n == 0)
+    if (!rc && b->npicks == 0)
         rc = weir_fail(err, WEIR_EINVAL, "no resources are listed");
-    if (!rc && end <= start)
+    if (!rc && b->end <= b->start)
         rc = weir_fail(err, WEIR_EINVAL, "the allocation ends at %" PRId64 " us, not after its start at %" PRId64 " us",
-                       end, start);
-    if (!rc && start < g->now)
+                       b->end, b->start);
+    if (!rc && b->start < g->now)
         rc = weir_fail(err, WEIR_EINVAL, "the allocation starts at %" PRId64 " us, before the clock (%" PRId64 " us)",
-                       start, g->now);
-    if (!rc && job < 0)
-        rc = weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", job);
-    if (!rc && weir_job_index(g, job) != WEIR_NONE)
-        rc = weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", job);
-    for (uint32_t i = 0; !rc && i < n; i++)
-        rc = check_pick(g, &picks[i], err);
+                       b->start, g->now);
+    if (!rc && b->job < 0)
+        rc = weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", b->job);
+    if (!rc && weir_job_index(g, b->job) != WEIR_NONE)
+        rc = weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", b->job);
+    for (uint32_t i = 0; !rc && i < b->npicks; i++)
+        rc = check_pick(g, &b->picks[i], err);
     return rc;
 }
 
-int weir_job_allocate(weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
-                      const weir_allocation **out, weir_loss **lost, uint32_t *nlost, weir_err *err)
+int weir_job_allocate(weir_graph *g, const weir_booking *b, const weir_allocation **out, weir_losses *lost,
+                      weir_err *err)
 {
-    int rc = check_call(g, job, picks, n, start, end, err);
+    int rc = check_call(g, b, err);
+    uint32_t i = WEIR_NONE, n = b->npicks;
     weir_pick *all = rc ? NULL : weir_mem_alloc((size_t)n * 2 * sizeof *all), *kept = all ? all + n : NULL;
-    uint32_t i = WEIR_NONE;
 
     if (out)
         *out = NULL;
-    if (lost) {
-        *lost = NULL;
-        *nlost = 0;
-    }
+    if (lost)
+        *lost = (weir_losses){0};
     if (!rc && !all)
         rc = weir_fail_nomem(err);
     for (uint32_t k = 0; !rc && k < n; k++)
-        all[k] = (weir_pick){picks[k].vertex, k, picks[k].amount, false};
+        all[k] = (weir_pick){b->picks[k].vertex, k, b->picks[k].amount, false};
     rc = rc ? rc : normalize(g, all, kept, &n, err);
-    rc = rc ? rc : book(g, job, kept, n, start, end, &i, lost, nlost, err);
+    rc = rc ? rc : book(g, &(weir_booking){b->job, b->start, b->end, kept, n}, kept, &i, lost, err);
     weir_mem_free(all);
     if (!rc && out)
         *out = &jobs_in(g)->list[i].a;

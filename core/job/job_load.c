@@ -135,7 +135,8 @@ static int make_jobs(const struct loading *l)
 
     for (uint32_t i = 0; !rc && i < b->count; i++) {
         const struct weir_loaded_job *h = &b->list[i];
-        rc = weir_job_commit(l->g, h->job, h->start, h->end, h->n ? b->picks + h->first : NULL, h->n, &job, l->err);
+        weir_booking booking = {h->job, h->start, h->end, h->n ? b->picks + h->first : NULL, h->n};
+        rc = weir_job_commit(l->g, &booking, &job, l->err);
         if (rc)
             break;
         jobs_in(l->g)->list[job].policy = h->policy;

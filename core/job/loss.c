@@ -20,26 +20,26 @@ bool weir_pick_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t
     return !(schedule_of(g, p->vertex) && weir_schedule_touched(g, p->vertex, t0, t1, true));
 }
 
-struct losses {
+struct finding {
     const weir_graph *g;
     int64_t t0, t1;
     uint32_t pick;
     weir_vertex vertex; /* of the pick */
-    weir_loss *list;
-    uint32_t n, cap;
+    weir_losses found;
+    uint32_t cap;
     bool failed;
 };
 
-static void add(struct losses *l, const weir_loss *x)
+static void add(struct finding *l, const weir_loss *x)
 {
-    if (l->failed || weir_array_reserve(&l->list, &l->cap, (size_t)l->n + 1, sizeof *l->list))
+    if (l->failed || weir_array_reserve(&l->found.list, &l->cap, (size_t)l->found.n + 1, sizeof *l->found.list))
         l->failed = true;
     else
-        l->list[l->n++] = *x;
+        l->found.list[l->found.n++] = *x;
 }
 
 /* Adds the holders of v within the interval, or the exclusive holders only. */
-static void add_holders(struct losses *l, weir_vertex v, bool exclusive_only)
+static void add_holders(struct finding *l, weir_vertex v, bool exclusive_only)
 {
     weir_use u;
 
@@ -50,7 +50,7 @@ static void add_holders(struct losses *l, weir_vertex v, bool exclusive_only)
     }
 }
 
-static void add_below(struct losses *l, weir_vertex v)
+static void add_below(struct finding *l, weir_vertex v)
 {
     const struct inner *in = inner_of(l->g, v);
 
@@ -63,7 +63,7 @@ static void add_below(struct losses *l, weir_vertex v)
         }
 }
 
-static void add_losses(struct losses *l, const weir_pick *p)
+static void add_losses(struct finding *l, const weir_pick *p)
 {
     bool short_of = p->amount > weir_availability_free(l->g, p->vertex, l->t0, l->t1);
 
@@ -92,9 +92,9 @@ static bool suits_pool(const weir_graph *g, const weir_pick *p)
     return p->exclusive ? p->amount == k->size : (p->amount < k->size || p->amount == 0) && !k->exclusive;
 }
 
-static int refuse(const struct losses *l, uint32_t picks, uint32_t n, weir_err *err)
+static int refuse(const struct finding *l, uint32_t picks, uint32_t n, weir_err *err)
 {
-    const weir_loss *first = &l->list[0];
+    const weir_loss *first = &l->found.list[0];
     char path[200] = "a vertex that was removed";
 
     if (first->vertex != WEIR_NONE)
@@ -106,18 +106,17 @@ static int refuse(const struct losses *l, uint32_t picks, uint32_t n, weir_err *
                      picks, n, first->job > 0 ? "job" : "stage", first->job > 0 ? first->job : -first->job, path);
 }
 
-int weir_picks_check(const weir_graph *g, const weir_pick *picks, uint32_t n, int64_t t0, int64_t t1, bool held,
-                     weir_loss **lost, uint32_t *nlost, weir_err *err)
+int weir_booking_check(const weir_graph *g, const weir_booking *b, bool held, weir_losses *lost, weir_err *err)
 {
-    struct losses l = {.g = g, .t0 = t0, .t1 = t1};
+    struct finding l = {.g = g, .t0 = b->start, .t1 = b->end};
     weir_vertex open = WEIR_NONE;
     uint32_t bad = 0;
     int rc = WEIR_OK;
 
-    for (l.pick = 0; l.pick < n; l.pick++) {
-        const weir_pick *p = &picks[l.pick];
+    for (l.pick = 0; l.pick < b->npicks; l.pick++) {
+        const weir_pick *p = &b->picks[l.pick];
         bool there = is_available(g, p->vertex) && (held || suits_pool(g, p));
-        if (there && (held || weir_pick_free(g, p, t0, t1, &open)))
+        if (there && (held || weir_pick_free(g, p, b->start, b->end, &open)))
             continue;
         bad++;
         l.vertex = p->vertex;
@@ -127,12 +126,10 @@ int weir_picks_check(const weir_graph *g, const weir_pick *picks, uint32_t n, in
             add(&l, &(weir_loss){.pick = l.pick, .vertex = p->vertex, .at = p->vertex, .amount = p->amount});
     }
     if (bad > 0)
-        rc = l.failed || l.n == 0 ? weir_fail_nomem(err) : refuse(&l, bad, n, err);
-    if (rc != WEIR_EBUSY || !lost) {
-        weir_mem_free(l.list);
-        return rc;
-    }
-    *lost = l.list;
-    *nlost = l.n;
+        rc = l.failed || l.found.n == 0 ? weir_fail_nomem(err) : refuse(&l, bad, b->npicks, err);
+    if (rc == WEIR_EBUSY && lost)
+        *lost = l.found;
+    else
+        weir_mem_free(l.found.list);
     return rc;
 }

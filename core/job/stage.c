@@ -26,7 +26,7 @@ int weir_stage_make(weir_graph *g, const struct job *found, const weir_allocatio
 {
     const weir_allocation *a = &found->a;
     uint32_t i = 0;
-    int rc = weir_stage_book(g, a->expires, a->start, a->end, a->picks, a->npicks, &i, err);
+    int rc = weir_stage_book(g, a->expires, &(weir_booking){0, a->start, a->end, a->picks, a->npicks}, &i, err);
 
     if (rc)
         return rc;
@@ -229,11 +229,11 @@ void weir_stages_free(struct jobs *jobs)
 
 /* ---- committing ---- */
 
-static int commit_locked(weir_graph *g, uint32_t i, int64_t job, weir_loss **lost, uint32_t *nlost, weir_err *err)
+static int commit_locked(weir_graph *g, uint32_t i, int64_t job, weir_losses *lost, weir_err *err)
 {
     const weir_allocation *a = &jobs_in(g)->list[i].a;
     int64_t id = job ? job : weir_job_next_id(g);
-    int rc = weir_picks_check(g, a->picks, a->npicks, a->start, a->end, true, lost, nlost, err);
+    int rc = weir_booking_check(g, &(weir_booking){job, a->start, a->end, a->picks, a->npicks}, true, lost, err);
 
     if (rc)
         return rc;
@@ -245,14 +245,13 @@ static int commit_locked(weir_graph *g, uint32_t i, int64_t job, weir_loss **los
 }
 
 /* Books the resources of a claim. */
-static int commit_claim(weir_graph *g, struct claim *c, int64_t job, uint32_t *i, weir_loss **lost, uint32_t *nlost,
-                        weir_err *err)
+static int commit_claim(weir_graph *g, struct claim *c, int64_t job, uint32_t *i, weir_losses *lost, weir_err *err)
 {
     const weir_allocation *a = &c->j.a;
-    int64_t start = a->start > g->now ? a->start : g->now;
-    int rc = weir_picks_check(g, a->picks, a->npicks, start, a->end, false, lost, nlost, err);
+    weir_booking b = {job, a->start > g->now ? a->start : g->now, a->end, a->picks, a->npicks};
+    int rc = weir_booking_check(g, &b, false, lost, err);
 
-    rc = rc ? rc : weir_job_commit(g, job, start, a->end, a->picks, a->npicks, i, err);
+    rc = rc ? rc : weir_job_commit(g, &b, i, err);
     if (rc)
         return rc;
     if (weir_job_flow(g, *i, c->j.flows, c->j.nflows)) {
@@ -265,18 +264,16 @@ static int commit_claim(weir_graph *g, struct claim *c, int64_t job, uint32_t *i
     return WEIR_OK;
 }
 
-int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_loss **lost,
-                      uint32_t *nlost, weir_err *err)
+int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_losses *lost,
+                      weir_err *err)
 {
     uint32_t i = weir_stage_index(g, stage);
     struct claim *c = i == WEIR_NONE ? claim_find(g, stage) : NULL;
     int rc = weir_graph_writable(g, err);
 
     *out = NULL;
-    if (lost) {
-        *lost = NULL;
-        *nlost = 0;
-    }
+    if (lost)
+        *lost = (weir_losses){0};
     if (rc)
         return rc;
     if (i == WEIR_NONE && !c)
@@ -285,7 +282,7 @@ int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allo
         return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", job);
     if (weir_job_index(g, job) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", job);
-    rc = c ? commit_claim(g, c, job, &i, lost, nlost, err) : commit_locked(g, i, job, lost, nlost, err);
+    rc = c ? commit_claim(g, c, job, &i, lost, err) : commit_locked(g, i, job, lost, err);
     if (!rc)
         *out = &jobs_in(g)->list[i].a;
     return rc;

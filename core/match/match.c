@@ -404,7 +404,8 @@ int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_optio
     rc = tell_placed(p, g, &found->a, err);
     if (rc)
         return rc;
-    rc = weir_job_commit(g, o->job, found->a.start, found->a.end, found->a.picks, found->a.npicks, &job, err);
+    rc = weir_job_commit(g, &(weir_booking){o->job, found->a.start, found->a.end, found->a.picks, found->a.npicks},
+                         &job, err);
     if (!rc && weir_job_flow(g, job, found->flows, found->nflows)) {
         weir_job_drop(g, job);
         rc = weir_fail_nomem(err);

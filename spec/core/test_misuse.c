@@ -105,11 +105,10 @@ static int detach(int64_t job, weir_err *err)
 static int book(weir_pick pick, int64_t job, int64_t end, weir_err *err)
 {
     const weir_allocation *a = NULL;
-    weir_loss *lost = NULL;
-    uint32_t nlost = 0;
-    int rc = weir_job_allocate(g, job, &pick, 1, 100, end, &a, &lost, &nlost, err);
+    weir_losses lost = {0};
+    int rc = weir_job_allocate(g, &(weir_booking){job, 100, end, &pick, 1}, &a, &lost, err);
 
-    CHECK(rc != WEIR_OK && !a && !lost, "nothing comes out");
+    CHECK(rc != WEIR_OK && !a && !lost.list, "nothing comes out");
     return rc;
 }
 
@@ -117,7 +116,7 @@ static int commit(int64_t stage, int64_t job, weir_err *err)
 {
     const weir_allocation *a = NULL;
 
-    return weir_stage_commit(g, stage, job, &a, NULL, NULL, err);
+    return weir_stage_commit(g, stage, job, &a, NULL, err);
 }
 
 /* Commits a stage under the id of a job, and drops the stage. */
@@ -290,7 +289,7 @@ static int call(int row, weir_err *err)
     case 59: return weir_vertex_set_unit(g, freed, "GB", err);
     case 60: return weir_graph_attach(g, freed, root, err);
     case 61: return weir_edge_remove(g, root, freed, "power", "feeds", err);
-    case 62: return weir_job_allocate(g, 9, NULL, 0, 100, 200, &(const weir_allocation *){NULL}, NULL, NULL, err);
+    case 62: return weir_job_allocate(g, &(weir_booking){.job = 9, .start = 100, .end = 200}, NULL, NULL, err);
     case 63: return match_two((weir_policy){.name = "x", .select = select_wrong}, err);
     case 64: return match_two((weir_policy){.name = "x", .select = select_wrong, .data = err}, err);
     default: return WEIR_OK;

@@ -75,15 +75,15 @@ static void push_loss(lua_State *L, const struct weirlua_graph *handle, const we
 
 /* The results of a call that failed: nil, message, code, and the list of losses, if any. */
 static int give_losses(lua_State *L, const struct weirlua_graph *handle, const weir_err *err, int rc,
-                       const weir_loss *lost, uint32_t n)
+                       const weir_losses *lost)
 {
     int results = weirlua_fail(L, err, rc);
 
-    if (!lost)
+    if (!lost->list)
         return results;
-    lua_createtable(L, (int)n, 0);
-    for (uint32_t i = 0; i < n; i++) {
-        push_loss(L, handle, &lost[i]);
+    lua_createtable(L, (int)lost->n, 0);
+    for (uint32_t i = 0; i < lost->n; i++) {
+        push_loss(L, handle, &lost->list[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return results + 1;
@@ -119,9 +119,8 @@ int weirlua_engine_commit(lua_State *L)
     struct weirlua_graph *handle;
     struct weirlua_owner *owner;
     const weir_allocation *a;
-    weir_loss *lost = NULL;
+    weir_losses lost = {0};
     weir_err err = {0};
-    uint32_t n = 0;
     int64_t stage, job = 0;
     int rc;
 
@@ -134,9 +133,9 @@ int weirlua_engine_commit(lua_State *L)
     }
     luaL_argcheck(L, job >= 0, 3, "field 'job': a job number above 0 expected");
     owner = weirlua_owner_push(L, weir_free);
-    rc = weir_stage_commit(handle->g, stage, job, &a, &lost, &n, &err);
-    owner->p = lost;
-    return rc ? give_losses(L, handle, &err, rc, lost, n) : give_job(L, handle, a);
+    rc = weir_stage_commit(handle->g, stage, job, &a, &lost, &err);
+    owner->p = lost.list;
+    return rc ? give_losses(L, handle, &err, rc, &lost) : give_job(L, handle, a);
 }
 
 /* Reads the amounts at `arg` into picks: integers, or false for a whole pool. */
@@ -165,9 +164,9 @@ int weirlua_engine_allocate(lua_State *L)
     const weir_allocation *a;
     weir_vertex *list;
     weir_pick *picks;
-    weir_loss *lost = NULL;
+    weir_losses lost = {0};
     weir_err err = {0};
-    uint32_t n = 0, nlost = 0;
+    uint32_t n = 0;
     int64_t job, start, duration;
     int rc;
 
@@ -181,8 +180,8 @@ int weirlua_engine_allocate(lua_State *L)
     luaL_argcheck(L, job >= 0, 4, "a job number above 0 expected");
     read_amounts(L, 3, handle->g, list, n, picks);
     owner = weirlua_owner_push(L, weir_free);
-    rc = weir_job_allocate(handle->g, job, picks, n, start,
-                           duration > WEIR_FOREVER - start ? WEIR_FOREVER : start + duration, &a, &lost, &nlost, &err);
-    owner->p = lost;
-    return rc ? give_losses(L, handle, &err, rc, lost, nlost) : give_job(L, handle, a);
+    duration = duration > WEIR_FOREVER - start ? WEIR_FOREVER - start : duration;
+    rc = weir_job_allocate(handle->g, &(weir_booking){job, start, start + duration, picks, n}, &a, &lost, &err);
+    owner->p = lost.list;
+    return rc ? give_losses(L, handle, &err, rc, &lost) : give_job(L, handle, a);
 }

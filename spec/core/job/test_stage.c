@@ -54,30 +54,33 @@ static void some_commit(weir_graph *g)
 {
     const weir_allocation *s = weir_stage_at(g, dice(weir_stage_count(g))), *a;
     bool locked = s->state != WEIR_CLAIMED;
-    uint32_t jobs = weir_job_count(g), stages = weir_stage_count(g), nlost = 0;
-    weir_loss *lost = NULL;
-    int rc = weir_stage_commit(g, -s->job, 0, &a, &lost, &nlost, NULL);
+    uint32_t jobs = weir_job_count(g), stages = weir_stage_count(g);
+    weir_losses lost;
+    int rc = weir_stage_commit(g, -s->job, 0, &a, &lost, NULL);
 
     CHECK(rc == WEIR_OK || (rc == WEIR_EBUSY && !locked), "a commit: %s", weir_status_name(rc));
-    CHECK((rc == WEIR_EBUSY) == (nlost > 0), "losses, %u", nlost);
+    CHECK((rc == WEIR_EBUSY) == (lost.n > 0), "losses, %u", lost.n);
     CHECK(weir_job_count(g) == jobs + (rc == WEIR_OK) && weir_stage_count(g) == stages - (rc == WEIR_OK), "counts");
-    for (uint32_t i = 0; i < nlost; i++)
-        CHECK(lost[i].job > 0 ? weir_job_get(g, lost[i].job) != NULL : weir_stage_get(g, -lost[i].job) != NULL,
+    for (uint32_t i = 0; i < lost.n; i++)
+        CHECK(lost.list[i].job > 0 ? weir_job_get(g, lost.list[i].job) != NULL
+                                   : weir_stage_get(g, -lost.list[i].job) != NULL,
               "a holder");
-    weir_free(lost);
+    weir_free(lost.list);
 }
 
 static void some_list(weir_graph *g)
 {
     weir_pick picks[3] = {{0}};
     int64_t now = weir_graph_now(g), start = now + dice(3) * SECOND;
+    weir_booking b;
     int rc;
 
     for (int i = 0; i < 3; i++) {
         picks[i].vertex = some_vertex(g);
         picks[i].amount = 1 + dice((uint32_t)weir_vertex_size(g, picks[i].vertex));
     }
-    rc = weir_job_allocate(g, 0, picks, 1 + dice(3), start, start + (1 + dice(9)) * SECOND, NULL, NULL, NULL, NULL);
+    b = (weir_booking){0, start, start + (1 + dice(9)) * SECOND, picks, 1 + dice(3)};
+    rc = weir_job_allocate(g, &b, NULL, NULL, NULL);
     CHECK(rc == WEIR_OK || rc == WEIR_EBUSY || rc == WEIR_EINVAL, "a list: %s", weir_status_name(rc));
 }
 
@@ -161,7 +164,7 @@ static void test_committed_in_copy(void)
             CHECK(match(g, "slot=1/core=1", held, &a) == WEIR_OK, "a stage");
             g = moved_to_copy(g);
             weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE, NULL);
-            CHECK(weir_stage_commit(g, -weir_stage_at(g, 0)->job, 0, &a, NULL, NULL, &err) == WEIR_OK, "%s", err.text);
+            CHECK(weir_stage_commit(g, -weir_stage_at(g, 0)->job, 0, &a, NULL, &err) == WEIR_OK, "%s", err.text);
             CHECK(weir_check(g, &err) == WEIR_OK, "%d jobs: %s", n, err.text);
             weir_graph_free(g);
         }
@@ -175,18 +178,17 @@ static void test_gone(void)
     weir_match_options o = {.stage = WEIR_FOREVER, .unlocked = true};
     const weir_allocation *a = NULL;
     weir_vertex node = WEIR_NONE;
-    weir_loss *lost = NULL;
-    uint32_t n = 0;
+    weir_losses lost;
     int64_t stage;
 
     CHECK(match(g, "slot=2/node", o, &a) == WEIR_OK && a->npicks == 2, "a claim");
     stage = -a->job;
     node = a->picks[1].vertex;
     CHECK(weir_graph_unlink(g, node, NULL) == WEIR_OK, "a claim does not keep a vertex");
-    CHECK(weir_stage_commit(g, stage, 0, &a, &lost, &n, NULL) == WEIR_EBUSY && n == 1 && lost[0].vertex == WEIR_NONE &&
-              lost[0].pick == 1 && lost[0].job == 0,
+    CHECK(weir_stage_commit(g, stage, 0, &a, &lost, NULL) == WEIR_EBUSY && lost.n == 1 &&
+              lost.list[0].vertex == WEIR_NONE && lost.list[0].pick == 1 && lost.list[0].job == 0,
           "the vertex is lost");
-    weir_free(lost);
+    weir_free(lost.list);
     CHECK(weir_stage_drop(g, stage, NULL) == WEIR_OK && weir_stage_drop(g, stage, NULL) == WEIR_ENOENT,
           "is dropped once");
     weir_graph_free(g);
@@ -209,20 +211,19 @@ static void test_changed(void)
         weir_graph *g = machine();
         weir_match_options o = {.stage = WEIR_FOREVER, .unlocked = true};
         const weir_allocation *a = NULL;
-        weir_loss *lost = NULL;
+        weir_losses lost;
         weir_err err = {0};
-        uint32_t n = 0;
         int rc = match(g, rows[i].shape, o, &a);
 
         CHECK(rc == WEIR_OK && a->npicks == 1, "a claim");
         rc = rows[i].size ? weir_vertex_set_size(g, a->picks[0].vertex, rows[i].size, NULL)
                           : weir_vertex_set_exclusive(g, a->picks[0].vertex, true, NULL);
         CHECK(rc == WEIR_OK, "a claim does not keep a pool");
-        rc = weir_stage_commit(g, -a->job, 0, &a, &lost, &n, &err);
-        CHECK(rc == rows[i].rc && n == (rc != WEIR_OK) && (!n || lost[0].job == 0), "%s of %d: %s", rows[i].shape,
-              (int)rows[i].size, weir_status_name(rc));
+        rc = weir_stage_commit(g, -a->job, 0, &a, &lost, &err);
+        CHECK(rc == rows[i].rc && lost.n == (rc != WEIR_OK) && (!lost.n || lost.list[0].job == 0), "%s of %d: %s",
+              rows[i].shape, (int)rows[i].size, weir_status_name(rc));
         CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
-        weir_free(lost);
+        weir_free(lost.list);
         weir_graph_free(g);
     }
 }
@@ -245,12 +246,12 @@ static int stage_once(void *arg)
 static int commit_once(void *arg)
 {
     const weir_allocation *a;
-    weir_loss *lost = NULL;
-    uint32_t jobs = weir_job_count(arg), n = 0;
-    int rc = weir_stage_commit(arg, -weir_stage_at(arg, 0)->job, 0, &a, &lost, &n, NULL);
+    weir_losses lost;
+    uint32_t jobs = weir_job_count(arg);
+    int rc = weir_stage_commit(arg, -weir_stage_at(arg, 0)->job, 0, &a, &lost, NULL);
 
     CHECK(weir_job_count(arg) == jobs + (rc == WEIR_OK), "a job, or nothing");
-    weir_free(lost);
+    weir_free(lost.list);
     return rc;
 }
 
@@ -265,7 +266,7 @@ static int list_once(void *arg)
         do
             picks[i].vertex = some_vertex_of(g, "core");
         while (!weir_vertex_free(g, picks[i].vertex) || (i && picks[0].vertex == picks[1].vertex));
-    rc = weir_job_allocate(g, 0, picks, 2, 0, SECOND, NULL, NULL, NULL, NULL);
+    rc = weir_job_allocate(g, &(weir_booking){0, 0, SECOND, picks, 2}, NULL, NULL, NULL);
     CHECK(weir_job_count(g) == jobs + (rc == WEIR_OK), "a job, or nothing");
     return rc;
 }
