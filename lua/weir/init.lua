@@ -34,7 +34,7 @@ local weir = {
 ---   recognized by the content, also of files of Slurm and of what `flux config get` prints; files with the ending
 ---   ".lua" are RDL or recipes, see weir.script, and etcd:http://HOST:PORT/KEY is a key of an etcd. options.format
 ---   forces a format; options.types: directories with types for an RDL file. Lua files run in a sandbox with the
----   budgets instructions, memory and seconds.
+---   budgets instructions, memory and seconds. Contradictions in the files of Slurm go to Lua's warn.
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format

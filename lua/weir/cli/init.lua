@@ -114,6 +114,7 @@ end
 
 --- Runs a command line (without the program's name) and returns the exit status.
 function M.main(words)
+  rawset(_G, "warn", function(...) out.warn(table.concat { ... }) end) -- of readers of machines
   local status = guarded(dispatch, explain, words)
   return math.max(status, guarded(out.flush, explain))
 end

@@ -149,6 +149,42 @@ PartitionName=all Nodes=a[1-3],soon[1-4]
     assert.is_nil(g:vertex "/lab/gpu5/gpu3".properties.a100)
   end)
 
+  -- {lines of gres.conf, the warnings; the nodes have four gpus each, in line 2 of slurm.conf}
+  for _, case in ipairs {
+    { "NodeName=a1 Name=gpu Count=2", { "gres.conf:1: a1: 2 gpu here, and 4 in DIR/slurm.conf:2, which counts" } },
+    { "NodeName=a[1-3] Name=gpu File=/dev/nvidia[0-1]", {
+      "gres.conf:1: a1 and 2 more nodes: 2 gpu here, and 4 in DIR/slurm.conf:2, which counts" } },
+    { "NodeName=a2 Name=gpu Count=2\nNodeName=a2 Name=gpu Count=1", {
+      "gres.conf:1: a2: 3 gpu here, and 4 in DIR/slurm.conf:2, which counts" } },
+    { "NodeName=a1 Name=gpu Count=8", { "gres.conf:1: a1: 8 gpu here, and 4 in DIR/slurm.conf:2, which counts" } },
+    { "NodeName=b1 Name=gpu Type=v100 Count=2", { "gres.conf:1: b1: 0 gpu:a100 here, and 2 in DIR/slurm.conf:3, which counts" } },
+    { "\nNodeName=c1 Name=gpu Count=4", { "gres.conf:2: c1: there is no such node in slurm.conf" } },
+    { "NodeName=a[1-3] Name=gpu Count=4\nNodeName=b1 Name=gpu Type=a100 Count=2", {} }, { "Name=gpu File=/dev/nvidia[0-7]", {} },
+    { "AutoDetect=nvml", {} }, { "NodeName=a1 AutoDetect=nvml Name=gpu", {} }, { "NodeName=a2 Name=gpu AutoDetect=off", {
+      "gres.conf:1: a2: 1 gpu here, and 4 in DIR/slurm.conf:2, which counts" } },
+  } do
+    it("keeps the counts of slurm.conf and warns of a gres.conf that contradicts it: " .. case[1], function()
+      local dir = io.popen "mktemp -d":read "l"
+      for name, text in pairs { ["slurm.conf"] = "ClusterName=lab\nNodeName=a[1-3] Gres=gpu:4\nNodeName=b1 Gres=gpu:a100:2\n",
+        ["gres.conf"] = case[1] .. "\n" } do
+        local file <close> = assert(io.open(dir .. "/" .. name, "w"))
+        file:write(text)
+      end
+      local shell = require "spec.support.shell"
+      local pipe = assert(io.popen(("%s show -r %s/slurm.conf --totals 2>&1 >%s/out"):format(shell.bin, dir, dir)))
+      local expected, told = {}, pipe:read "a"
+      pipe:close()
+      for i, text in ipairs(case[2]) do expected[i] = ("weir: %s/%s\n"):format(dir, (text:gsub("DIR", dir))) end
+      local totals = slurp(dir .. "/out")
+      local g <close> = assert(weir.load(dir .. "/slurm.conf")) -- silent by default, as Lua's warnings are
+      os.execute("rm -r " .. dir)
+      assert.equal(table.concat(expected), told)
+      assert.matches("gpu%s+14", totals)
+      for i = 1, 3 do assert.matches("gpu=4", shape(g:vertex("/lab/a" .. i))) end
+      assert.matches("gpu=2", shape(g:vertex "/lab/b1"))
+    end)
+  end
+
   it("is told by its content, in a file and on standard input", function()
     local shell = require "spec.support.shell"
     local pipe = assert(io.popen(("%s show -r - --totals < %sslurm.conf 2>&1"):format(shell.bin, DATA)))
