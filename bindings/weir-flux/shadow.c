@@ -419,8 +419,7 @@ static int start(flux_t *h, int argc, char **argv)
     if (!answer)
         fprintf(stderr, "flux weir: shadow: %s\n", strerror(errno));
     else if (*answer)
-        fprintf(stderr, "flux weir: shadow: %s
-", answer);
+        fprintf(stderr, "flux weir: shadow: %s\n", answer);
     else
         rc = puts("It runs alongside the policies in force; flux weir shadow status shows the result.") < 0 ? 2 : 0;
     free(answer);
