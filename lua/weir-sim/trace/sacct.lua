@@ -20,22 +20,46 @@ local FIELDS = { jobid = "id", jobidraw = "raw", submit = "submit", eligible = "
   user = "user", uid = "uid", state = "state", reason = "reason", jobname = "name", priority = "priority", flags = "flags",
   constraints = "constraints" }
 
+-- Fields in which users may write "|", by their names in lower case.
+local FREE = tables.set { "jobname", "submitline", "comment", "admincomment", "systemcomment", "workdir", "extra" }
+
 -- ---- lines --------------------------------------------------------------------------------------------------
+
+-- Returns a pattern that captures all fields of a line of `count` fields; nil for more than a pattern can capture.
+local function pattern_of(count, ending)
+  if count > 32 then return nil end
+  return "^" .. ("([^|]*)|"):rep(count - 1) .. "([^|]*)" .. ending .. "$"
+end
+
+-- Returns the layout of a line with some names of fields: {count =, columns = {field = column}, first and last = the first and
+-- the last field in which users may write "|", ending = whether a line ends with "|", between = the name of a field that is read
+-- and that is between these two}.
+local function layout_of(names)
+  local layout = { columns = {}, count = #names }
+  if names[#names] == "" then layout.count, layout.ending = #names - 1, true end -- of sacct -p
+  for i, name in ipairs(names) do
+    local word = name:lower():gsub("%s+", "")
+    local field = FIELDS[word]
+    if field and not layout.columns[field] then layout.columns[field] = i end
+    if FREE[word] then layout.first, layout.last = layout.first or i, i end
+  end
+  for i = (layout.first or 1) + 1, (layout.last or 1) - 1 do
+    local word = names[i]:lower():gsub("%s+", "")
+    if FIELDS[word] and not FREE[word] then layout.between = layout.between or names[i] end
+  end
+  layout.names = names
+  layout.pattern = pattern_of(layout.count, (layout.ending or not layout.first) and "|?" or "")
+  return layout
+end
 
 local function header_of(trace, lines)
   local line, n = lines()
-  local columns, names, count = {}, {}, 0
-  for name in ((line or ""):gsub("\r$", "") .. "|"):gmatch "([^|]*)|" do
-    count = count + 1
-    names[count] = name
-    local field = FIELDS[name:lower():gsub("%s+", "")]
-    if field and not columns[field] then columns[field] = count end
-  end
+  local layout = layout_of(tables.collect(((line or ""):gsub("\r$", "") .. "|"):gmatch "([^|]*)|"))
   local function need(what, ...)
     for _, field in ipairs { ... } do
-      if columns[field] then return end
+      if layout.columns[field] then return end
     end
-    local hint = suggest.hint(what, names)
+    local hint = suggest.hint(what, layout.names)
     failure.raise(("%s:%d: there is no field %s%s; sacct -a -P -o "):format(trace.path, n or 1, what, hint)
       .. "JobID,Submit,Eligible,Start,End,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES,Partition,QOS,Account,User,State prints what is read")
   end
@@ -44,30 +68,33 @@ local function header_of(trace, lines)
   need("Start", "start")
   need("End", "stop", "elapsed", "elapsed_raw")
   need("NCPUS", "ncpus", "alloccpus", "alloctres", "reqcpus", "reqtres")
-  if names[count] == "" then count = count - 1 end -- of sacct -p
-  return columns, count
+  return layout
 end
 
--- Returns a pattern that captures all fields of a line of `count` fields; nil for more than a pattern can capture.
-local function pattern_of(count)
-  if count > 32 then return nil end
-  return "^" .. ("([^|]*)|"):rep(count - 1) .. "([^|]*)|?$"
+-- Returns the fields of a line with more "|" than its layout has: the fields before the first one in which users may write "|" are
+-- counted from the beginning, those after the last one from the end. What is in between is not read.
+local function from_both_ends(cells, n, layout)
+  local found, beyond = table.move(cells, 1, layout.first - 1, 1, {}), n - layout.count
+  for i = layout.first, layout.last do found[i] = "" end
+  return table.move(cells, layout.last + 1 + beyond, n, layout.last + 1, found)
 end
 
 -- Returns the fields of a line; or nil, message.
-local function split(line, count, pattern)
-  if pattern then
-    local cells = { line:match(pattern) }
+local function split(line, layout)
+  local count = layout.count
+  if layout.pattern then
+    local cells = { line:match(layout.pattern) }
     if cells[1] then return cells end
   end
-  local cells, n = {}, 0
-  for cell in (line .. "|"):gmatch "([^|]*)|" do
-    n = n + 1
-    cells[n] = cell
-  end
-  if n == count or n == count + 1 and cells[n] == "" then return cells end
+  local cells = tables.collect((line .. "|"):gmatch "([^|]*)|")
+  local n = #cells
+  if n > count and cells[n] == "" and (layout.ending or not layout.first) then n = n - 1 end
+  if n == count then return cells end
   if n < count then return nil, ("expected %d fields, found %d: the line is cut off"):format(count, n) end
-  return nil, ('expected %d fields, found %d: a name with "|" in it?'):format(count, n)
+  if not layout.first then return nil, ('expected %d fields, found %d: a name with "|" in it?'):format(count, n) end
+  if not layout.between then return from_both_ends(cells, n, layout) end
+  return nil, ('expected %d fields, found %d: which of %s and %s contains the "|" is not known, and %s is between them'):format(count, n,
+    layout.names[layout.first], layout.names[layout.last], layout.between)
 end
 
 -- ---- values -------------------------------------------------------------------------------------------------
@@ -241,21 +268,25 @@ end
 
 --- Returns a source of jobs, as swf.reader does.
 function M.reader(trace, lines)
-  local columns, count = header_of(trace, lines)
-  local pattern = pattern_of(count)
+  local layout = header_of(trace, lines)
+  local columns = layout.columns
   local step = "^" .. ("[^|]*|"):rep(columns.id - 1) .. "[^|]*%."
+  if layout.first and layout.first < columns.id then step = nil end -- "|" in a text would shift the column
   return function()
     while true do
       local line, n = lines()
       if not line then return end
-      if line:find(step) then
+      if step and line:find(step) then
         trace.steps = trace.steps + 1
       elseif line:find "%S" then
-        local cells, wrong = split((line:gsub("\r$", "")), count, pattern)
+        local cells, wrong = split((line:gsub("\r$", "")), layout)
         if not cells then return nil, n, wrong end
-        local job
-        job, wrong = read_job(cells, columns, trace)
-        return job, n, wrong
+        if step or not cells[columns.id]:find(".", 1, true) then
+          local job
+          job, wrong = read_job(cells, columns, trace)
+          return job, n, wrong
+        end
+        trace.steps = trace.steps + 1
       end
     end
   end

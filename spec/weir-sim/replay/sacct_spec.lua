@@ -133,6 +133,42 @@ describe("sacct", function()
     end)
   end
 
+  -- {the fields of which some are free texts, a line with "|" in these, why it cannot be read or nil}
+  local CORE = { JobID = "7", Submit = "2024-03-01T12:00:00", Start = "2024-03-01T12:10:00", End = "2024-03-01T13:10:00", NCPUS = "32",
+    User = "ada", State = "COMPLETED" }
+  for _, case in ipairs {
+    { "JobID JobName Submit Start End NCPUS User State", { JobName = "a|b" } },
+    { "JobName JobID Submit Start End NCPUS User State", { JobName = "1.2|x.y|" } },
+    { "JobID Submit Start End NCPUS User State SubmitLine", { SubmitLine = "sbatch --wrap 'a | b | c'" } },
+    { "JobID Submit Start End NCPUS User State SubmitLine", { SubmitLine = "sbatch --wrap 'a |" } },
+    { "JobID Comment JobName SubmitLine Submit Start End NCPUS User State", { Comment = "|", JobName = "x|y", SubmitLine = "a|b||c" } },
+    { "JobID JobName WCKey Comment Submit Start End NCPUS User State", { JobName = "", WCKey = "k", Comment = "a|b" } },
+    { "JobID JobName User Submit Start End NCPUS State Comment", { JobName = "a", Comment = "b|c" },
+      "expected 9 fields, found 10: which of JobName and Comment contains the \"|\" is not known, and User is between them" },
+    { "JobID Submit Start End NCPUS User State WCKey", { WCKey = "a|b" }, "expected 8 fields, found 9: a name with \"|\" in it?" },
+  } do
+    for _, ending in ipairs { "", "|" } do
+      it(("counts fields from both ends, with %q behind: %s"):format(ending, case[1]), function()
+        local names = {}
+        for name in case[1]:gmatch "%S+" do names[#names + 1] = name end
+        local function row(changes)
+          local cells = {}
+          for i, name in ipairs(names) do cells[i] = changes[name] or case[2][name] or CORE[name] end
+          return table.concat(cells, "|") .. ending .. "\n"
+        end
+        local jobs, t = read(table.concat(names, "|") .. ending .. "\n" .. row {} .. row { JobID = "7.batch", User = "" })
+        if case[3] then
+          assert.is_nil(jobs)
+          assert.matches(case[3], t, 1, true)
+        else
+          assert.same({ 1, 1, 0 }, { #jobs, t.steps, t.malformed })
+          assert.same({ "7", "ada", 32, 3600, 600 }, { jobs[1].number, jobs[1].user, jobs[1].procs, jobs[1].runtime,
+            jobs[1].recorded - jobs[1].submit })
+        end
+      end)
+    end
+  end
+
   it("passes over steps", function()
     local jobs, t = read(HEAD .. line {} .. line { JobID = "7.batch" } .. line { JobID = "7.0" })
     assert.equal(1, #jobs)
