@@ -279,10 +279,11 @@ local function remark(opts, result, say)
   for _, job in ipairs(result.refused) do say(refusal(t, job)) end
   if result.stuck then say(("%s never started%s"):format(texts.counted(result.metrics.unfinished, "job"), result.stuck)) end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
-  if refused == 1 then
-    say("1 job requests more than the machine has, and was refused" .. hint)
-  elseif refused > 0 then
-    say(("%d jobs request more than the machine has, and were refused%s"):format(refused, hint))
+  if refused > 0 then
+    local excluded, one = result.outcome.excluded > 0, refused == 1
+    local why = excluded and "can never run on this machine under these policies"
+      or (one and "requests" or "request") .. " more than the machine has"
+    say(("%s %s, and %s refused%s"):format(texts.counted(refused, "job"), why, one and "was" or "were", hint))
   end
 end
 

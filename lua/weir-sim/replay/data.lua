@@ -2,10 +2,11 @@
 ---
 --- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"},
 ---   "read", "malformed", "left_out", "outcome": {"jobs" that came, "unfinished", "failed", "refused": "2,5-7" in the order of
----   submission}, "incomparable": why a run of --compare is not comparable, "starts": {"counting", "engine", "why"?}, see weir.replay,
+---   submission, "cancelled" likewise, "excluded": of those refused, how many the placement policy
+---   excludes}, "incomparable": why a run of --compare is not comparable, "starts": {"counting", "engine", "why"?}, see weir.replay,
 ---   "metrics": {...}}.
 ---   "metrics" is from weir.replay.metrics: jobs, rejected,
----   killed, failed,
+---   killed, failed, cancelled,
 ---   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, shown [the types
 ---   that tables tell], wait {mean, median, p95, max}, mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting,
 ---   fragmentation,

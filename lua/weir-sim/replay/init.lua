@@ -14,6 +14,7 @@ local largest_jobs = require "weir.replay.largest_jobs"
 local limits = require "weir.replay.limits"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
+local outcome = require "weir.sim.outcome"
 local plain = require "weir.replay.plain"
 local sim = require "weir.sim"
 local tables = require "weir.tables"
@@ -114,6 +115,7 @@ end
 local function refuse(run, job)
   local refused = run.refused
   run.absent:add(job.id)
+  if outcome.is_excluded(job.why, job.code) then run.excluded = run.excluded + 1 end
   if #refused == REFUSED then return end
   refused[#refused + 1] = { number = job.number, why = job.why, line = job.line, procs = job.procs, nodes = job.nodes,
     queue = job.queue }
@@ -124,6 +126,7 @@ local function listen(run, gathered)
   local list, progress, note = gathered:listeners(), run.opts.progress, run.opts.note
   record(run, list)
   also(list, "reject", function(job) refuse(run, job) end)
+  also(list, "cancel", function(job) run.cancelled:add(job.id) end)
   if note then also(list, "reject", note) end
   if progress then also(list, "finish", function(_, simulator) progress(simulator, run.trace) end) end
   return list
@@ -180,7 +183,9 @@ local function not_asked() return true end
 local function result_of(run, gathered, simulator)
   close_writers(run)
   local kept, opts, figures = run.kept, run.opts, gathered:result()
-  local came = { jobs = simulator.made, unfinished = figures.unfinished, failed = figures.failed, refused = tostring(run.absent) }
+  local read_ahead = simulator.fed and 1 or 0
+  local came = { jobs = simulator.made - read_ahead, unfinished = figures.unfinished, failed = figures.failed,
+    refused = tostring(run.absent), cancelled = tostring(run.cancelled), excluded = run.excluded }
   return { metrics = figures, outcome = came, series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
     left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
     began = run.began, against = run.against and run.against:result(came), policy_errors = simulator.policy_errors,
@@ -325,7 +330,7 @@ end
 ---   each(job)   called with each ended job, which also has the fields of the trace's job
 ---   simulator   "general": never the simulator of plain jobs (see weir.replay.plain), which gives equal results at less cost
 function M.run(opts)
-  local run = { opts = opts, writers = {}, refused = {}, absent = core.idset "" }
+  local run = { opts = opts, writers = {}, refused = {}, absent = core.idset "", cancelled = core.idset "", excluded = 0 }
   local ok, result = pcall(go, run)
   if ok then return result end
   for _, writer in ipairs(run.writers) do writer:drop() end

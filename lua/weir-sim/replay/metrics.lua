@@ -51,6 +51,7 @@ function M.new(sim, opts)
     sim = sim, tau = opts.tau or 10, from = opts.from or -math.huge, types = types_of(sim.graph), waits = quantiles.new(),
     users = {}, longest = 0,
     jobs = 0, wait = 0, flow = 0, slowdown = 0, worst = 0, backfilled = 0, killed = 0, preempted = 0, rejected = 0, failed = 0,
+    cancelled = 0,
     queued = 0, queue_sum = 0, queue_most = 0, idle_waiting = 0, waiting_time = 0, fragmented = 0, free_sum = 0,
     waiting = {}, oldest = 1, last_end = -math.huge, engine = sim.engine,
     series = opts.series ~= false and series.new(opts.points) or nil,
@@ -171,6 +172,7 @@ function ON.finish(self, job)
 end
 
 function ON.cancel(self, job)
+  if counts(self, job) then self.cancelled = self.cancelled + 1 end
   if not self.waiting[job.id] then return end
   self.waiting[job.id], self.queued, self.stale = nil, self.queued - 1, true
 end
@@ -276,6 +278,7 @@ function M:result()
   local total = self.main and self.main.total or 0
   return {
     jobs = n, rejected = self.rejected, killed = self.killed, failed = self.failed, preempted = self.preempted,
+    cancelled = self.cancelled,
     unfinished = sim.nrunning + self.queued, first_submit = self.first or 0, last_end = (self.first or 0) + span, makespan = span,
     utilisation = used, whole = whole, touched = touched, shown = shown_types(self),
     wait = wait_of(self),

@@ -191,8 +191,8 @@ end
 -- Notes a job that the machine can never hold.
 local function refuse(plan, run, gathered, job)
   gathered.rejected = gathered.rejected + 1
-  local _, why = plan.engine:match(run.request_of(job), { mode = "feasible", stats = false, about = about.of(job) })
-  job.why, job.id = why, plan.simulator.made
+  local _, why, code = plan.engine:match(run.request_of(job), { mode = "feasible", stats = false, about = about.of(job) })
+  job.why, job.code, job.id = why, code, plan.simulator.made
   run.rejected(job)
 end
 
@@ -281,7 +281,10 @@ local function enter(plan, run, gathered, user_of, next_job)
     local number, submit = job.number or made, instant.of(job.submit)
     job.number, job.submit = number, submit
     check_times(number, submit, job)
-    if limit and math.max(submit, simulator.now) > limit then return end
+    if limit and math.max(submit, simulator.now) > limit then
+      simulator.fed = job -- read, and not submitted
+      return
+    end
     if entered then keep(entered, made, job) end
     if not check_late(plan, flat:submit(number, submit, job.estimate, job.runtime, units_of(job), user_of(job),
       ranked and job.priority or 0, job)) then

@@ -48,6 +48,7 @@ local function lines_of(m, units, types)
   wrong("unfinished", m.unfinished)
   wrong("longer than estimated", m.killed)
   wrong("failed", m.failed)
+  wrong("cancelled", m.cancelled)
   wrong("preempted", m.preempted)
   add(("makespan, %s"):format(units.span), m.makespan, span, "less")
   for _, type in ipairs(types) do

@@ -5,7 +5,9 @@
 --- comparable is named first, its figures of jobs are left out, and nothing is called better or worse than it.
 ---
 --- An outcome is a table {jobs = those that came, unfinished = those that have not ended, failed = those that ended without success,
---- refused = an idset, as text, of those refused, by their order of submission}; a missing field counts as none.
+--- refused = an idset, as text, of those refused, by their order of submission, cancelled = one of those cancelled, as jobs that they
+--- depend on did not succeed, excluded = the number of the refused jobs that the machine could run, but for the placement policy}; a
+--- missing field counts as none.
 
 local core = require "weir.core"
 local tables = require "weir.tables"
@@ -20,34 +22,44 @@ local function part_of(n, outcome, what)
   return ("%s of %s %s %s"):format(texts.number(n), texts.counted(outcome.jobs, "job"), n == 1 and "has" or "have", what)
 end
 
-local function refused_of(outcome) return core.idset(outcome.refused or "") end
+local function set_of(outcome, field) return core.idset(outcome[field] or "") end
 
--- The jobs that all of the outcomes refused.
-local function refused_by_all(outcomes)
-  local common = refused_of(outcomes[1])
-  for i = 2, #outcomes do common = common & refused_of(outcomes[i]) end
+-- The jobs that all of the outcomes have in a field.
+local function common_of(outcomes, field)
+  local common = set_of(outcomes[1], field)
+  for i = 2, #outcomes do common = common & set_of(outcomes[i], field) end
   return common
 end
 
---- Returns why a run is incomplete, as text, or nil. refused: the number of jobs refused that count (0 by default).
-function M.missing(outcome, refused)
+--- Whether the placement policy is the reason for which a job was refused, by the code and the message of the engine.
+function M.is_excluded(why, code) return code == "rejected" or why ~= nil and why:find(" under the policy ", 1, true) ~= nil end
+
+-- Returns why a run is incomplete, as text, or nil. refused, cancelled: the numbers of such jobs that count.
+local function missing(outcome, refused, cancelled)
   local parts = {}
   parts[1] = part_of(outcome.unfinished, outcome, "not ended")
   parts[#parts + 1] = part_of(outcome.failed, outcome, "failed")
   parts[#parts + 1] = part_of(refused, outcome, "been refused")
+  parts[#parts + 1] = part_of(cancelled, outcome, "been cancelled")
   return parts[1] and table.concat(parts, ", ") or nil
 end
 
---- Returns by run the reason why it is not comparable, false where it is. outcomes: a list. Jobs that all runs refused do not count.
+--- Returns why a run is incomplete, as text, or nil. Jobs that the machine could never run do not count.
+function M.missing(outcome) return missing(outcome, outcome.excluded, set_of(outcome, "cancelled"):count()) end
+
+--- Returns by run the reason why it is not comparable, false where it is. outcomes: a list. Jobs that all runs refused or cancelled do
+--- not count.
 function M.judge(outcomes)
-  local common = refused_by_all(outcomes)
+  local refused, cancelled = common_of(outcomes, "refused"), common_of(outcomes, "cancelled")
   return tables.map(outcomes, function(outcome)
-    return M.missing(outcome, (refused_of(outcome) - common):count()) or false
+    return missing(outcome, (set_of(outcome, "refused") - refused):count(), (set_of(outcome, "cancelled") - cancelled):count()) or false
   end)
 end
 
 --- Returns why a run cannot be compared with one that ran all jobs, or nil.
-function M.against_all(outcome) return M.missing(outcome, refused_of(outcome):count()) end
+function M.against_all(outcome)
+  return missing(outcome, set_of(outcome, "refused"):count(), set_of(outcome, "cancelled"):count())
+end
 
 --- Whether run i may be judged against the first one. reasons: from judge().
 function M.comparable(reasons, i) return not reasons[1] and not reasons[i] end

@@ -70,8 +70,10 @@ end
 
 -- {name, path in the metrics, unit, better, doc}. Rows in OPTIONAL are left out where 0.
 local ROWS = {
-  { "jobs", "jobs" }, { "refused", "rejected", nil, "less", "more than the machine has" }, { "unfinished", "unfinished", nil, "less" },
-  { "longer than estimated", "killed", nil, "less" }, { "failed", "failed", nil, "less" }, { "preempted", "preempted", nil, "less" },
+  { "jobs", "jobs" }, { "refused", "rejected", nil, "less", "can never run on the machine under the policies" },
+  { "unfinished", "unfinished", nil, "less" },
+  { "longer than estimated", "killed", nil, "less" }, { "failed", "failed", nil, "less" },
+  { "cancelled", "cancelled", nil, "less", "a job that they depend on did not succeed" }, { "preempted", "preempted", nil, "less" },
   { "makespan", "makespan", "s", "less" },
   { "wait, mean", "wait.mean", "s", "less" }, { "wait, median", "wait.median", "s", "less" },
   { "wait, 95th percentile", "wait.p95", "s", "less" }, { "wait, longest", "wait.max", "s", "less" },
@@ -86,7 +88,8 @@ local ROWS = {
   { "decisions per job", "decisions_per_job" }, { "vertices visited per job", "visits_per_job" },
 }
 
-local OPTIONAL = { rejected = true, unfinished = true, killed = true, failed = true, preempted = true, visits_per_job = true }
+local OPTIONAL = { rejected = true, unfinished = true, killed = true, failed = true, cancelled = true, preempted = true,
+  visits_per_job = true }
 
 local function lookup(metrics, path)
   local value = metrics
@@ -144,7 +147,7 @@ local function facts_of(data)
   if not (data.spread and m.queue and m.first_submit) then return nil end
   return { jobs = data.spread.jobs, first = m.first_submit, last = m.last_end, utilisation = m.utilisation[data.machine.type] or 0,
     wait = m.wait or { mean = 0, median = 0, p95 = 0, max = 0 }, queue = m.queue,
-    rejected = m.rejected, unfinished = m.unfinished, killed = m.killed, failed = m.failed,
+    rejected = m.rejected, unfinished = m.unfinished, killed = m.killed, failed = m.failed, cancelled = m.cancelled,
     preempted = m.preempted }
 end
 

@@ -44,8 +44,8 @@ end
 -- The errors of a run, as a list of parts of a sentence.
 local function wrongs(facts)
   local list = {}
-  for _, row in ipairs { { "rejected", "refused, as the machine can never hold them" }, { "unfinished", "not ended" },
-    { "killed", "ended at their estimates" }, { "failed", "failed" }, { "preempted", "preempted" } } do
+  for _, row in ipairs { { "rejected", "refused, as they can never run here" }, { "unfinished", "not ended" },
+    { "killed", "ended at their estimates" }, { "failed", "failed" }, { "cancelled", "cancelled" }, { "preempted", "preempted" } } do
     local n = facts[row[1]] or 0
     if n > 0 then list[#list + 1] = ("%s %s"):format(texts.number(n), row[2]) end
   end
